@@ -3,6 +3,7 @@
 
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
+#include "analyzer/cli/commands/otlp_lines.h"
 #include "analyzer/cli/format/out_file.h"
 #include "analyzer/cli/format/progress.h"
 #include "analyzer/cli/format/units.h"
@@ -25,7 +26,8 @@ typedef struct Export {
     OutFile *file;
     Progress *progress;
     guint64 spans, records, bytes;
-    gsize matched; /* bytes at the begin of the line that are those of a record's; G_MAXSIZE: it is none */
+    OtlpLines *otlp; /* NULL: JSON lines of HTrace are wanted */
+    gsize matched;   /* bytes at the begin of the line that are those of a record's; G_MAXSIZE: it is none */
 } Export;
 
 /* Pieces may be cut anywhere. */
@@ -42,20 +44,36 @@ static void count_lines(Export *export, Bytes piece) {
     }
 }
 
+static gboolean put(Export *export, Bytes bytes, GError **error) {
+    export->bytes += bytes.size_bytes;
+    return bytes.size_bytes == 0 || out_file_write(export->file, bytes, error);
+}
+
 static gboolean write_piece(void *arg, Bytes piece, GError **error) {
     Export *export = arg;
     if (stop_asked) return fail(error, PLUMB_ERROR_IO, "stopped; nothing was kept");
     count_lines(export, piece);
-    export->bytes += piece.size_bytes;
     progress_update(export->progress, export->spans, 0, "spans");
-    return out_file_write(export->file, piece, error);
+    if (export->otlp == NULL) return put(export, piece, error);
+    g_autoptr(GString) text = g_string_new(NULL);
+    otlp_lines_feed(export->otlp, piece, text);
+    return put(export, (Bytes){text->str, text->len}, error);
+}
+
+static gboolean write_rest(Export *export, GError **error) {
+    if (export->otlp == NULL) return TRUE;
+    g_autoptr(GString) text = g_string_new(NULL);
+    otlp_lines_finish(export->otlp, text);
+    export->records = 0; /* they have no such form */
+    return put(export, (Bytes){text->str, text->len}, error);
 }
 
 static gboolean export_all(const Invocation *invocation, Export *export, GError **error) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "export");
     g_autoptr(Source) source = source_open(&invocation->source, error);
     SourceSink sink = {write_piece, export};
-    return source != NULL && source_export(source, ask, &sink, error) && out_file_finish(export->file, error);
+    return source != NULL && source_export(source, ask, &sink, error) && write_rest(export, error) &&
+           out_file_finish(export->file, error);
 }
 
 static CliExit report(const Invocation *invocation, const Export *export, const char *path) {
@@ -90,7 +108,8 @@ static CliExit export_run(Invocation *invocation) {
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
     }
-    Export export = {.file = file, .progress = progress_start(&invocation->style, "exporting")};
+    g_autoptr(OtlpLines) otlp = option_flag(invocation, "otlp") ? otlp_lines_new() : NULL;
+    Export export = {.file = file, .progress = progress_start(&invocation->style, "exporting"), .otlp = otlp};
     gboolean done = export_all(invocation, &export, &error);
     progress_stop(export.progress);
     return done ? report(invocation, &export, path) : invocation_failed(invocation, error);
@@ -98,6 +117,8 @@ static CliExit export_run(Invocation *invocation) {
 
 static const Option options[] = {
     OPTION_PERIOD,
+    {"otlp", OPTION_FLAG, NULL, NULL, "as OTLP JSON lines: each is a body of POST /v1/traces; without records of Spark",
+     NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "write to this file, compressed when it ends in .gz or .zst", NULL},
     OPTION_THE_END,
 };
@@ -113,6 +134,7 @@ const Command command_export = {
         "rare once there are more than 32,768 nodes of patterns: what comes first then gets a pattern of its own.",
     .example = "  plumb export --since 1h | head\n"
                "  plumb export --output spans.json.zst\n"
+               "  plumb export --since 1h --otlp --output spans.otlp.json.zst\n"
                "  plumb export --store /var/lib/plumbline --output spans.json.gz\n",
     .options = options,
     .run = export_run,

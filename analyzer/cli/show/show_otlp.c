@@ -1,4 +1,4 @@
-/* One trace as OTLP JSON (ExportTraceServiceRequest), for whatever takes OpenTelemetry's spans: the way back from what
+/* Traces as OTLP JSON (ExportTraceServiceRequest), for whatever takes OpenTelemetry's spans: the way back from what
  * docs/ecosystem.md says becomes of these. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ typedef struct Process {
 typedef struct Otlp {
     json_t *resources;
     GHashTable *processes; /* key -> Process */
-    const char *high;      /* upper half of the trace's id: 16 digits */
+    GHashTable *highs;     /* trace id -> upper half of it, 16 digits; owns the ids alone */
+    const char *high;      /* of the span at hand */
 } Otlp;
 
 /* ---- attributes ---- */
@@ -204,6 +205,9 @@ static void add_span(Otlp *otlp, const json_t *span) {
     const char *id = field_text(span, "span");
     if (strlen(id) != 32) return;
     Process *process = process_of(otlp, span);
+    g_autofree char *trace = g_strndup(id, 16);
+    const char *high = g_hash_table_lookup(otlp->highs, trace);
+    otlp->high = high != NULL ? high : NO_HIGH;
     json_t *out = json_object(), *links = json_array();
     set_id(out, "traceId", otlp, id);
     json_object_set_new(out, "spanId", json_string(id + 16));
@@ -220,16 +224,19 @@ static void add_span(Otlp *otlp, const json_t *span) {
 void show_trace_otlp(const json_t *document, const ShowOptions *options, GString *out) {
     (void)options;
     json_auto_t *request = json_object();
-    Otlp otlp = {json_array(), g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free), NO_HIGH};
+    Otlp otlp = {json_array(), g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), NO_HIGH};
     json_object_set_new(request, "resourceSpans", otlp.resources);
     gsize i;
     const json_t *span;
     json_array_foreach((json_t *)field_list(document, "spans"), i, span) {
         const char *high = annotation_text(span, TRACE_HIGH);
-        if (strlen(high) == 16) otlp.high = high;
+        if (strlen(high) == 16)
+            g_hash_table_replace(otlp.highs, g_strndup(field_text(span, "span"), 16), (gpointer)high);
     }
     json_array_foreach((json_t *)field_list(document, "spans"), i, span) add_span(&otlp, span);
     g_hash_table_unref(otlp.processes);
+    g_hash_table_unref(otlp.highs);
     char *text = json_dumps(request, JSON_COMPACT);
     harmless_json_append(out, text, strlen(text));
     g_string_append_c(out, '\n');
