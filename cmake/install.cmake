@@ -24,6 +24,7 @@ install(FILES conf/plumbd.service DESTINATION lib/systemd/system COMPONENT plumb
 install(FILES conf/plumb-bridge.service DESTINATION lib/systemd/system COMPONENT plumb-bridge)
 install(FILES conf/plumb.bash-completion
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME plumb COMPONENT plumb)
+install(FILES conf/plumb.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT plumb)
 
 install(FILES README.md DESTINATION ${documents} COMPONENT plumb)
 install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT plumb)

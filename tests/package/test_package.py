@@ -19,6 +19,7 @@ MUST_HAVE = {
     "plumb": [
         "usr/bin/plumb",
         "usr/share/bash-completion/completions/plumb",
+        "usr/share/fish/vendor_completions.d/plumb.fish",
         "usr/share/man/man8/plumbd.8",
         "usr/share/man/man5/plumbd.conf.5",
         "usr/share/man/man1/plumb.1",
