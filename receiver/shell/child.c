@@ -19,8 +19,6 @@
 #define CHILD_FILES 64
 /* Read in one round, so that others are served in between. */
 #define ROUND_BYTES (64u * 1024)
-/* As wide as a page shows without a bar. */
-#define CHILD_COLUMNS "COLUMNS=140"
 
 struct Child {
     ChildOptions options;
@@ -159,7 +157,7 @@ static char **environment_of(const Child *child) {
     environment[0] = g_strdup_printf("PLUMB_SERVER=%s", child->options.server);
     environment[1] = g_strdup_printf("PLUMB_LEASH=%d", (int)getpid());
     environment[2] = g_strdup("LC_ALL=C.UTF-8");
-    environment[3] = g_strdup(CHILD_COLUMNS);
+    environment[3] = g_strdup_printf("COLUMNS=%u", child->options.columns);
     return environment;
 }
 

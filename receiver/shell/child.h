@@ -31,6 +31,7 @@ typedef struct ChildOptions {
     const char *program;          /* an absolute path */
     const char *const *arguments; /* without the program's name */
     const char *server;           /* the address that it asks: PLUMB_SERVER */
+    guint columns;                /* of its lines, about */
     ChildLimits limits;
     void (*changed)(void *arg, Child *child); /* there are more lines, or it has ended */
     void *arg;

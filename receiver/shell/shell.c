@@ -178,13 +178,14 @@ static gboolean may_begin(Shell *shell, const char *peer, GError **error) {
     return TRUE;
 }
 
-static ShellRun *spawn(Shell *shell, const char *const *arguments, GError **error) {
+static ShellRun *spawn(Shell *shell, const char *const *arguments, guint columns, GError **error) {
     ShellRun *run = g_new0(ShellRun, 1);
     const ChildOptions options = {
         .base = shell->options.base,
         .program = shell->program,
         .arguments = arguments,
         .server = shell->server,
+        .columns = columns,
         .limits = shell->options.settings->limits,
         .changed = on_changed,
         .arg = run,
@@ -201,11 +202,23 @@ static ShellRun *spawn(Shell *shell, const char *const *arguments, GError **erro
     return run;
 }
 
+/* As wide as the page that asks. */
+static gboolean columns_of(const json_t *request, guint *columns, GError **error) {
+    const json_t *value = json_object_get(request, "columns");
+    const json_int_t wanted = value == NULL ? SHELL_COLUMNS : json_integer_value(value);
+    if (wanted < SHELL_COLUMNS_LEAST || wanted > SHELL_COLUMNS_MOST)
+        return fail(error, PLUMB_ERROR_INPUT, "columns: must be a whole number from %u to %u", SHELL_COLUMNS_LEAST,
+                    SHELL_COLUMNS_MOST);
+    *columns = (guint)wanted;
+    return TRUE;
+}
+
 ShellRun *shell_begin(Shell *shell, const json_t *request, const char *who, const char *peer, GError **error) {
     const PlanAnalysis *analysis = NULL;
     g_auto(GStrv) arguments = plan_arguments(request, &analysis, error);
-    if (arguments == NULL || !may_begin(shell, peer, error)) return NULL;
-    ShellRun *run = spawn(shell, (const char *const *)arguments, error);
+    guint columns = 0;
+    if (arguments == NULL || !columns_of(request, &columns, error) || !may_begin(shell, peer, error)) return NULL;
+    ShellRun *run = spawn(shell, (const char *const *)arguments, columns, error);
     if (run == NULL) return NULL;
     shell->in_minute++;
     run->analysis = analysis->name;

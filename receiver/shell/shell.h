@@ -15,6 +15,10 @@
 /* That have ended, and are kept; and all their lines together, in times shell.output-limit. */
 #define SHELL_KEPT         20u
 #define SHELL_KEPT_OUTPUTS 4u
+/* Of a line, about, when none are asked for; and how many may be. */
+#define SHELL_COLUMNS       140u
+#define SHELL_COLUMNS_LEAST 40u
+#define SHELL_COLUMNS_MOST  400u
 
 typedef struct ShellRun {
     guint64 id;

@@ -113,9 +113,9 @@ def output(plumbd, run, after=None):
     return [line for _, _, line in lines], end
 
 
-def typed(plumbd, plumb_program, *arguments):
-    """Lines of plumb in a terminal as wide as the page's."""
-    environment = {"PLUMB_SERVER": plumbd.http, "LC_ALL": "C.UTF-8", "COLUMNS": "140"}
+def typed(plumbd, plumb_program, *arguments, columns=140):
+    """Lines of plumb in a terminal of that width."""
+    environment = {"PLUMB_SERVER": plumbd.http, "LC_ALL": "C.UTF-8", "COLUMNS": str(columns)}
     done = subprocess.run([plumb_program, *arguments], env=environment, capture_output=True, text=True, timeout=60)
     return (done.stdout + done.stderr).splitlines()
 
@@ -214,6 +214,16 @@ def test_the_lines_are_those_of_plumb(shell, plumb_program):
     lines, end = output(shell, begin(shell, "trace", id="1234567812345678"))
     assert (end["state"], end["exit_code"]) == ("failed", 1)
     assert lines == typed(shell, plumb_program, "trace", "1234567812345678")
+
+
+def test_lines_are_as_wide_as_is_asked(shell):
+    load(shell, traces=3)
+    shell.flush()
+    widths = {}
+    for columns in (60, 200):
+        _, run = post(shell, "run", {"analysis": "functions", "columns": columns})
+        widths[columns] = max(map(len, output(shell, run)[0]))
+    assert widths[60] <= 60 < widths[200] <= 200
 
 
 def test_whoever_comes_back_goes_on(shell):
@@ -335,6 +345,8 @@ def test_wrong_requests(shell):
         assert "shell/analyses" in refused(shell, analysis, {})
     assert post(shell, "run", {"analysis": "status", "parameters": []})[0] == 400
     assert post(shell, "run", b" " * 70_000)[0] == 413
+    for columns in (39, 401, -1, "80", None, 1e9):
+        assert "columns" in post(shell, "run", {"analysis": "status", "columns": columns})[1]["error"]
 
     cases = [
         ("functions", {"limit": "3"}, "limit"),

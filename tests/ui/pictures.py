@@ -28,7 +28,7 @@ TRACES = 3000
 OLDEST_MINUTES = 58
 COLOURS = 36
 PICTURE_MAX_BYTES = 60_000
-ALL_MAX_BYTES = 600_000
+ALL_MAX_BYTES = 660_000
 
 # A page has few colours and many shades of text: the most frequent are kept, the others become the nearest of them.
 REDUCE = """async ([data, most]) => {
@@ -85,6 +85,14 @@ class Chosen:
         with urllib.request.urlopen(f"http://{self.http}/api/v1/{question}") as reply:
             return json.load(reply)
 
+    def run(self, analysis):
+        """The id of a run that plumbd has begun."""
+        headers = {"Origin": f"http://{self.http}", "Content-Type": "application/json"}
+        body = json.dumps({"analysis": analysis, "columns": 110}).encode()
+        asked = urllib.request.Request(f"http://{self.http}/api/v1/shell/run", body, headers)
+        with urllib.request.urlopen(asked) as reply:
+            return json.load(reply)["id"]
+
     def series(self):
         function = self.ask("functions?since=1h&role=datanode&sort=self_ns&limit=1")["functions"][0]["function"]
         return function, self.ask(
@@ -110,6 +118,7 @@ class Chosen:
             "trace": (f"trace/{longest[0]['trace']}?v=1", 620),
             "diff": (f"diff?v=1&kind=trace&a={longest[-1]['trace']}&b={longest[0]['trace']}", 600),
             "stage": (f"stage/{app}?v=1&stage={task['stage']}.{task['stage_attempt']}&sel={task['task']}", 560),
+            "shell": (f"shell?v=1&do=slow&run={self.run('slow')}", 560),
             "operations": (f"operations/{app}?v=1&open={stage}", 640),
         }
 
@@ -129,6 +138,7 @@ class Painter:
         page = context.new_page()
         page.goto(self.base + address)
         wait_until_whole(page)
+        page.locator(".run-running").wait_for(state="detached")
         data = page.screenshot()
         context.close()
         return self.save(f"{name}-{theme}.png", data)
@@ -176,10 +186,11 @@ def main():
         take_all(server)
         return
     with tempfile.TemporaryDirectory() as folder:
-        plumbd = Plumbd(ROOT / "build/default/receiver/plumbd", Path(folder)).start()
+        plumb = ROOT / "build/default/analyzer/plumb"
+        plumbd = Plumbd(ROOT / "build/default/receiver/plumbd", Path(folder), shell__program=plumb).start()
         try:
             load.send(plumbd, TRACES, oldest_minutes=OLDEST_MINUTES)
-            spark.send(plumbd, ROOT / "build/default/analyzer/plumb", Path(folder))
+            spark.send(plumbd, plumb, Path(folder))
             plumbd.flush()
             take_all(plumbd.http)
         finally:

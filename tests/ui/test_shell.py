@@ -26,6 +26,11 @@ def shown(page):
     return "\n".join(page.page.locator(".lines pre").all_inner_texts()).split("\n")
 
 
+def columns_of(page):
+    """As wide as the page asks for."""
+    return int((page.page.locator(".shell > div").nth(1).evaluate("place => place.clientWidth") - 64) / 7.3)
+
+
 def run_it(page, state="done"):
     page.page.get_by_role("button", name="Run", exact=True).click()
     page.page.locator(f".shell-output .run-{state}").wait_for()
@@ -36,8 +41,10 @@ def test_a_run_shows_the_lines_of_plumb(shell, plumb_program, open_page):
     page.open("shell", **{"do": "functions", "p.sort": "calls", "p.limit": "7"})
     assert page.text(".same code") == "plumb functions --sort=calls --limit=7"
     run_it(page)
-    lines = typed(shell, plumb_program, "functions", "--sort=calls", "--limit=7")
+    lines = typed(shell, plumb_program, "functions", "--sort=calls", "--limit=7", columns=columns_of(page))
     assert len(lines) > 7 and shown(page) == lines
+    box = page.page.locator(".lines").evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert box[0] <= box[1]  # the lines are as wide as the page has room
     assert page.text(".sentence") == f"It is done, with {len(lines)} lines."
     page.settle()
     assert page.cells("Runs")[0][0].strip() == "plumb functions --sort=calls --limit=7"
@@ -69,7 +76,8 @@ def test_values_are_chosen_by_keys_alone(shell, plumb_program, open_page):
     page.page.keyboard.type("3")
     page.page.keyboard.press("Enter")
     page.page.locator(".shell-output .run-done").wait_for()
-    assert shown(page) == typed(shell, plumb_program, "traces", "--function=BlockReceiver#flushOrSync", "--limit=3")
+    asked = ("traces", "--function=BlockReceiver#flushOrSync", "--limit=3")
+    assert shown(page) == typed(shell, plumb_program, *asked, columns=columns_of(page))
 
 
 def test_what_is_lacking_or_refused_is_said(shell, open_page):

@@ -62,8 +62,12 @@ async function post(path: string, document: unknown): Promise<ShellRun> {
 
 export type ParameterValue = boolean | number | string | readonly string[]
 
-export const beginRun = (analysis: string, parameters: Readonly<Record<string, ParameterValue>>): Promise<ShellRun> =>
-  post('run', { analysis, parameters })
+/** columns: how wide its lines are to be. */
+export const beginRun = (
+  analysis: string,
+  parameters: Readonly<Record<string, ParameterValue>>,
+  columns: number,
+): Promise<ShellRun> => post('run', { analysis, parameters, columns })
 
 export const stopRun = (id: string): Promise<ShellRun> => post('stop', { id })
 

@@ -1,7 +1,7 @@
 // An analysis of plumb, run by plumbd: what it writes, as it comes.
 
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { beginRun, type AnalysesAnswer, type Analysis, type RunsAnswer, type ShellRun } from '../../api/shell.ts'
 import { go, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
@@ -63,8 +63,20 @@ function Prompt({ analysis }: { analysis: Analysis }): VNode {
   )
 }
 
+/** Of a character of the lines, and beside them: style.css has both. */
+const CHARACTER_PX = 7.3
+const BESIDE_PX = 64
+
+function columnsOf(place: HTMLElement | null): number {
+  const room = Math.floor(((place?.clientWidth ?? 1000) - BESIDE_PX) / CHARACTER_PX)
+  return Math.min(400, Math.max(40, room))
+}
+
 /** What begins a run, whether one is on its way, and why it was refused. */
-function useBegin(analysis: Analysis | undefined): { begin: () => void; busy: boolean; refused: string } {
+function useBegin(
+  analysis: Analysis | undefined,
+  place: { readonly current: HTMLElement | null },
+): { begin: () => void; busy: boolean; refused: string } {
   const [busy, setBusy] = useState(false)
   const [refused, setRefused] = useState('')
   const begin = (): void => {
@@ -76,7 +88,7 @@ function useBegin(analysis: Analysis | undefined): { begin: () => void; busy: bo
     }
     setBusy(true)
     setRefused('')
-    beginRun(analysis.analysis, parametersOf(chosenOf(analysis)))
+    beginRun(analysis.analysis, parametersOf(chosenOf(analysis)), columnsOf(place.current))
       .then(
         (run) => go({ run: run.id }),
         (error: unknown) => setRefused((error as Error).message),
@@ -115,7 +127,8 @@ export function ShellView(): VNode {
   const names = useNames(answer.data?.enabled === true ? analysis : undefined)
   const shown = value('run')
   const output = useOutput(shown)
-  const { begin, busy, refused } = useBegin(analysis)
+  const place = useRef<HTMLDivElement>(null)
+  const { begin, busy, refused } = useBegin(analysis, place)
   // Another address, so that the list is asked for again: it tells of the new run, and of its end.
   const runs = useQuestion<RunsAnswer>('shell/runs', { shown, state: output?.run?.state })
   return (
@@ -140,7 +153,7 @@ export function ShellView(): VNode {
                   </p>
                 )}
               </div>
-              <div>
+              <div ref={place}>
                 {output !== undefined && (
                   <Lines output={output} known={runs.data?.runs.find((run) => run.id === shown)} />
                 )}
