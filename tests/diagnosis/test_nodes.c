@@ -657,6 +657,17 @@ static void test_classes(void) {
     }
 }
 
+static void test_waited(void) {
+    g_assert_true(work_is_waited("OpWriteBlockProto", ROLE_DATANODE));
+    g_assert_true(work_is_waited("PacketReceiver#receiveNextPacket", ROLE_DATANODE));
+    g_assert_false(work_is_waited("PacketReceiver#mirrorPacketTo", ROLE_DATANODE));
+    g_assert_false(work_is_waited("BlockReaderRemote2#readNextPacket", ROLE_CLIENT));
+    g_assert_true(work_waits_for_datanode("waitForAckedSeqno", ROLE_CLIENT));
+    g_assert_true(work_waits_for_datanode("PipelineAck#readFields", ROLE_DATANODE));
+    g_assert_false(work_waits_for_datanode("completeFile", ROLE_CLIENT));
+    g_assert_false(work_waits_for_datanode("RPC#queue", ROLE_NAMENODE));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/diagnosis/nodes/papers-nodes", test_papers_nodes);
@@ -694,5 +705,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);
     g_test_add_func("/diagnosis/nodes/busy", test_busy);
     g_test_add_func("/diagnosis/nodes/classes", test_classes);
+    g_test_add_func("/diagnosis/nodes/waited", test_waited);
     return g_test_run();
 }

@@ -106,6 +106,11 @@ gboolean work_waits_for_datanode(const char *name, Role role) {
     return FALSE;
 }
 
+gboolean work_is_waited(const char *name, Role role) {
+    return work_class(name, role) == WORK_STANDSTILL ||
+           (role == ROLE_DATANODE && strcmp(name, "PacketReceiver#receiveNextPacket") == 0);
+}
+
 const char *work_class_name(WorkClass class) {
     static const char *const names[WORK_CLASSES] = {"none",      "disk-read",  "disk-write",     "transfer", "network",
                                                     "processor", "standstill", "silent",         "queue",    "lock",

@@ -27,6 +27,8 @@ typedef enum {
 
 /* 'name' is normalised (model/naming.h). */
 WorkClass work_class(const char *name, Role role);
+/* Is it its critical time that tells of the host, not its own? */
+gboolean work_is_waited(const char *name, Role role);
 /* Does its critical time say that a DataNode was waited for, of which nothing is heard? */
 gboolean work_waits_for_datanode(const char *name, Role role);
 const char *work_class_name(WorkClass class); /* "disk-read", ... */

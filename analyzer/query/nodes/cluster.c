@@ -44,6 +44,8 @@ typedef struct Reader {
 
 /* A bit beside the class: its time is waited for a DataNode. */
 #define WAITS 0x100u
+/* Its critical time counts, not its own. */
+#define WAITED 0x200u
 
 static guint look_up(Reader *reader, guint32 function, guint32 role) {
     const guint64 key = (guint64)function << 3 | role;
@@ -53,6 +55,7 @@ static guint look_up(Reader *reader, guint32 function, guint32 role) {
         const char *name = dict_text(archive_dict(reader->cluster->archive), function, NULL);
         known = 1 + work_class(name, (Role)role);
         if (work_waits_for_datanode(name, (Role)role)) known |= WAITS;
+        if (work_is_waited(name, (Role)role)) known |= WAITED;
         g_hash_table_insert(reader->classes, GSIZE_TO_POINTER((gsize)key), GUINT_TO_POINTER(known));
     }
     reader->last = key;
@@ -61,7 +64,7 @@ static guint look_up(Reader *reader, guint32 function, guint32 role) {
 }
 
 static WorkClass class_of(Reader *reader, guint32 function, guint32 role) {
-    return (WorkClass)((look_up(reader, function, role) & ~WAITS) - 1);
+    return (WorkClass)((look_up(reader, function, role) & ~(WAITS | WAITED)) - 1);
 }
 
 static gboolean has_place(Reader *reader, guint32 jobs, guint32 nodes) {
@@ -112,11 +115,13 @@ static Observation observation_of(const CallFigures *figures) {
                          .critical_ns = figures->critical_ns};
 }
 
-/* Of operations of a server it is only known for how long it stood still in them: what is critical of them. */
-static Observation observation_standing(const CallFigures *figures) {
+/* Of operations of a server it is only known for how long it stood still in them: what is critical of them. So it is of
+ * receiving packets: all DataNodes of a slow pipeline wait for the next one, for as long, whoever is slow. */
+static Observation observation_waited(const CallFigures *figures, WorkClass class) {
     Observation observation = observation_of(figures);
     const double mean = MAX(0, (double)figures->critical_ns / (double)figures->calls);
-    observation.mean = observation.tail = (float)log(mean + SHORTEST_STANDSTILL_NS);
+    const double shortest = class == WORK_STANDSTILL ? SHORTEST_STANDSTILL_NS : SHORTEST_NS;
+    observation.mean = observation.tail = (float)log(mean + shortest);
     observation.self_ns = figures->critical_ns;
     return observation;
 }
@@ -154,7 +159,7 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
     const guint known = look_up(reader, key->object, key->role);
-    const WorkClass class = (WorkClass)((known & ~WAITS) - 1);
+    const WorkClass class = (WorkClass)((known & ~(WAITS | WAITED)) - 1);
     const gboolean is_datanode = key->role == ROLE_DATANODE, waits = known & WAITS;
     if (key->host == 0 || (class == WORK_NONE && !is_datanode && !waits)) return TRUE;
     if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
@@ -173,7 +178,7 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     if (class == WORK_NONE) return TRUE;
 
     const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
-    Observation observation = class == WORK_STANDSTILL ? observation_standing(&figures) : observation_of(&figures);
+    Observation observation = known & WAITED ? observation_waited(&figures, class) : observation_of(&figures);
     if (!find_job(reader, &job, &observation.job)) return TRUE;
     observation.node = node;
     if (is_datanode) node_grid_hear(cluster->grid, node, observation.calls);
