@@ -53,6 +53,7 @@ static void write_steps(const Rows *rows, const TallyRow *row) {
         append_example(out, &row->steps->examples[i]);
         g_string_append_c(out->text, '\n');
     }
+
     function_labels(rows, "seconds_sum", row);
     g_string_append(out->text, "} ");
     exposition_seconds(out, row->total_ns);

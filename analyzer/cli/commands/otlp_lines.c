@@ -65,6 +65,7 @@ static json_t *row_of(const SpanBatch *batch, const BatchSpan *span) {
     json_object_set_new(row, "begin_time_ns", json_integer(span->begin_ns));
     json_object_set_new(row, "duration_ns", json_integer(span->duration_ns));
     set_process(row, batch_string(batch, span->tracer));
+
     for (guint i = 0; i < span->n_parents; i++)
         json_array_append_new(parents, id_of(g_array_index(batch->parents, SpanId, span->parents_at + i)));
     for (guint i = 0; i < span->n_annotations; i++) {
@@ -80,6 +81,7 @@ static json_t *row_of(const SpanBatch *batch, const BatchSpan *span) {
         json_object_set_new(object, "message", text_of(note->message));
         json_array_append_new(notes, object);
     }
+
     json_object_set_new(row, "parents", parents);
     json_object_set_new(row, "annotations", annotations);
     json_object_set_new(row, "notes", notes);

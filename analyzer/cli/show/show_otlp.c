@@ -208,6 +208,7 @@ static void add_span(Otlp *otlp, const json_t *span) {
     g_autofree char *trace = g_strndup(id, 16);
     const char *high = g_hash_table_lookup(otlp->highs, trace);
     otlp->high = high != NULL ? high : NO_HIGH;
+
     json_t *out = json_object(), *links = json_array();
     set_id(out, "traceId", otlp, id);
     json_object_set_new(out, "spanId", json_string(id + 16));
@@ -227,6 +228,7 @@ void show_trace_otlp(const json_t *document, const ShowOptions *options, GString
     Otlp otlp = {json_array(), g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                  g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), NO_HIGH};
     json_object_set_new(request, "resourceSpans", otlp.resources);
+
     gsize i;
     const json_t *span;
     json_array_foreach((json_t *)field_list(document, "spans"), i, span) {
@@ -235,6 +237,7 @@ void show_trace_otlp(const json_t *document, const ShowOptions *options, GString
             g_hash_table_replace(otlp.highs, g_strndup(field_text(span, "span"), 16), (gpointer)high);
     }
     json_array_foreach((json_t *)field_list(document, "spans"), i, span) add_span(&otlp, span);
+
     g_hash_table_unref(otlp.processes);
     g_hash_table_unref(otlp.highs);
     char *text = json_dumps(request, JSON_COMPACT);

@@ -190,6 +190,7 @@ gboolean search_traces(JaegerTraces *traces, const TraceSearch *wanted, GError *
                                 .rows_max = traces->asked->rows_max};
         json_auto_t *answer = answer_traces(&question, error);
         if (answer == NULL) return FALSE;
+
         const json_t *list = json_object_get(answer, "traces");
         /* Newest first, so those that were looked into are the first of these. */
         for (; seen < json_array_size(list) && traces->traces < wanted->limit; seen++) {
