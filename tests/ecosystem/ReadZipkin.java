@@ -7,8 +7,8 @@ import zipkin2.codec.SpanBytesDecoder;
 import zipkin2.codec.SpanBytesEncoder;
 
 /**
- * Reads answers with Zipkin's own library: lines "spans JSON" or "links JSON". Prints each as the library writes what it
- * has understood.
+ * Reads answers with Zipkin's own library: lines "spans JSON" or "links JSON". Prints each as the library writes what
+ * it has understood.
  */
 public final class ReadZipkin {
     private ReadZipkin() {
