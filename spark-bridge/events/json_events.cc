@@ -594,7 +594,8 @@ bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {
     return take_property(json, PROPERTIES, key, v, found);
 }
 
-bool parse_environment(JsonEvents *json, object &event) {
+/* Once a log: out of the way of what is done for each task. */
+[[gnu::noinline, gnu::cold]] bool parse_environment(JsonEvents *json, object &event) {
     SparkApp *app = &json->record->as.app;
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(SparkPair));
     const bool good = each_field(json, event, [&](const char *key, value v) {
