@@ -186,6 +186,10 @@ static void test_few_partitions(void) {
     ASSERT_FINDS(made, "few-partitions", TRUE);
     stage->shuffle = spread(512 * MIB, 512 * MIB);
     stage->time = spread(2000, 2000);
+    made.pairs[1].value = "200"; /* fewer than that is the code's doing, and no reason to lower the key */
+    g_autoptr(Advice) code = advise(made.facts, FALSE);
+    g_assert_cmpuint(found(code, "few-partitions")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(found(code, "few-partitions")->advice, "make it 8 there"));
     stage->tasks = 3; /* more than half of the cores */
     ASSERT_FINDS(made, "few-partitions", FALSE);
 }
@@ -324,6 +328,10 @@ static void test_idle(void) {
     assert_change(found(advice, "idle"), 0, "spark.executor.instances", "1");
     made.facts->run_ms = 280001;
     ASSERT_FINDS(made, "idle", FALSE);
+    set(&made, "spark.task.cpus", "2"); /* held in cores, run in tasks of two: all of it was used */
+    made.facts->run_ms = 190000;
+    ASSERT_FINDS(made, "idle", FALSE);
+    made.app.properties.n--;
     made.facts->run_ms = 280000;
     made.facts->end_ms = 59999; /* the start is most of it */
     ASSERT_FINDS(made, "idle", FALSE);
@@ -435,6 +443,40 @@ static void test_failures(void) {
     made.facts->failures[FAILURE_MEMORY].reason = "java.lang.OutOfMemoryError: Java heap space";
     g_autoptr(Advice) heap = advise(made.facts, FALSE);
     assert_change(found(heap, "failures"), 0, "spark.executor.memory", "1536m");
+    made.facts->failures[FAILURE_MEMORY].reason = "ExecutorLostFailure: Command exited with code 52"; /* Spark's own */
+    g_autoptr(Advice) ended = advise(made.facts, FALSE);
+    assert_change(found(ended, "failures"), 0, "spark.executor.memory", "1536m");
+
+    made.facts->failures[FAILURE_MEMORY].reason = "ExecutorLostFailure: memory limits";
+    set(&made, "spark.executor.memory", "10g");
+    set(&made, "spark.executor.memoryOverheadFactor", "0.4"); /* 4 GiB are there already */
+    g_autoptr(Advice) more = advise(made.facts, FALSE);
+    assert_change(found(more, "failures"), 0, "spark.executor.memoryOverhead", "5120m");
+}
+
+/* Each of a loop's stages costs 1.9 % and is not told alone; together they are. */
+static void test_many_small(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.adaptive.enabled", "false");
+    set(&made, "spark.sql.shuffle.partitions", "94");
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = 94;
+    stage->shuffle = spread(1024, 2048);
+    stage->run = spread(20, 40);
+    stage->time = spread(72, 100);
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 94 * 1024;
+    ASSERT_FINDS(made, "many-partitions", FALSE);
+
+    AdviseStage same = *stage;
+    for (same.stage = 8; same.stage < 17; same.stage++) g_array_append_val(made.facts->stages, same);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *many = found(advice, "many-partitions");
+    g_assert_nonnull(many);
+    assert_change(many, 0, "spark.sql.shuffle.partitions", "4");
+    g_assert_cmpfloat_with_epsilon(many->share, 10 * 90 * (52 + 20 - 0.1) / 360000, 0.001);
+    g_assert_cmpuint(finding_severity(many), ==, SEVERITY_MODERATE);
+    g_assert_cmpuint(advice->findings->len, ==, 1);
 }
 
 /* ---- all together ---- */
@@ -504,6 +546,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/allocation", test_allocation);
     g_test_add_func("/advise/serializer", test_serializer);
     g_test_add_func("/advise/failures", test_failures);
+    g_test_add_func("/advise/many-small", test_many_small);
     g_test_add_func("/advise/conflict", test_conflict);
     g_test_add_func("/advise/settings", test_settings);
     return g_test_run();

@@ -46,22 +46,20 @@ static gboolean says(const char *reason, const char *const *words) {
     return FALSE;
 }
 
+/* 52 is what an executor of Spark exits with after an OutOfMemoryError. */
+gboolean failure_of_heap(const char *reason) {
+    static const char *const heap[] = {"OutOfMemory", "code 52", "xit status: 52", NULL};
+    return says(reason, heap);
+}
+
 FailureClass failure_class(const char *reason, TaskStatus status) {
-    static const char *const memory[] = {"OutOfMemory",
-                                         "exit code 137",
-                                         "exit code 143",
-                                         "exit status: 137",
-                                         "exit status: 143",
-                                         "Exit status: 137",
-                                         "Exit status: 143",
-                                         "code 137",
-                                         "code 52",
-                                         "memory limits",
-                                         NULL};
+    static const char *const memory[] = {
+        "OutOfMemory",      "exit code 137",    "exit code 143", "exit status: 137", "exit status: 143",
+        "Exit status: 137", "Exit status: 143", "code 137",      "memory limits",    NULL};
     static const char *const preempted[] = {"preempt", "Preempt", NULL};
     static const char *const fetch[] = {"FetchFailed", "MetadataFetchFailed", NULL};
     const char *text = reason != NULL ? reason : "";
-    if (says(text, memory)) return FAILURE_MEMORY;
+    if (says(text, memory) || failure_of_heap(text)) return FAILURE_MEMORY;
     if (says(text, preempted)) return FAILURE_PREEMPTED;
     if (says(text, fetch)) return FAILURE_FETCH;
     return status == TASK_LOST ? FAILURE_HOST : FAILURE_CODE;

@@ -61,6 +61,7 @@ typedef enum {
     FAILURE_CLASSES
 } FailureClass;
 /* By what Spark says of a task that failed or was lost. */
+gboolean failure_of_heap(const char *reason);
 FailureClass failure_class(const char *reason, TaskStatus status);
 const char *failure_class_name(FailureClass failure); /* "fetch", "memory", "preempted", "host", "code" */
 

@@ -43,13 +43,15 @@ static void fewer_cores(const AdviseFacts *facts, Finding *finding) {
 }
 
 void rule_idle(const AdviseFacts *facts, Advice *advice) {
-    const double quiet_ms = facts->quiet_ms * facts->slots;
-    const double idle_ms = facts->held_ms - facts->run_ms - MIN(quiet_ms, facts->held_ms);
+    const double cpus =
+        MAX(advise_number(facts, "spark.task.cpus"), 1); /* what is held is in cores, and slots in tasks */
+    const double quiet_ms = facts->quiet_ms * facts->slots * cpus, run_ms = facts->run_ms * cpus;
+    const double idle_ms = facts->held_ms - run_ms - MIN(quiet_ms, facts->held_ms);
     if (!long_enough(facts) || share_of(idle_ms, facts->held_ms) < IDLE_LEAST) return;
     if (hosts_to_blame(facts, advice, "idle")) return;
 
     Finding *finding = advice_add(advice, "idle", FINDING_POSSIBLE);
-    g_autofree char *held = core_time_text(facts->held_ms), *run = core_time_text(facts->run_ms);
+    g_autofree char *held = core_time_text(facts->held_ms), *run = core_time_text(run_ms);
     finding->what = g_strdup_printf("%.0f %% of what the executors held was idle beside running tasks.",
                                     100 * share_of(idle_ms, facts->held_ms));
     finding_evidence(finding, "%u executors held %s; tasks ran for %s", facts->executors->len, held, run);

@@ -38,13 +38,15 @@ static gboolean uneven(const AdviseSpread *spread) {
 gboolean is_skewed(const AdviseStage *stage) { return uneven(data_of(stage)) && uneven(&stage->run); }
 
 static gboolean adaptive(const AdviseFacts *facts, const AdviseStage *stage) {
-    return stage->sql && advise_since(facts, 3, 0) && advise_flag(facts, "spark.sql.adaptive.enabled");
+    return stage->sql && advise_since(facts, 3, 0) && advise_flag(facts, "spark.sql.adaptive.enabled") &&
+           advise_flag(facts, "spark.sql.adaptive.coalescePartitions.enabled");
 }
 
 /* Does the key decide how many tasks the stage has? Not where the code named a number. */
 static gboolean key_counts(const AdviseFacts *facts, const AdviseStage *stage) {
     const double set = advise_number(facts, partitions_key(stage));
-    return adaptive(facts, stage) ? stage->tasks <= set : !stage->sql || stage->tasks == set;
+    if (adaptive(facts, stage)) return stage->tasks <= set;
+    return stage->tasks == set || (!stage->sql && set < 0);
 }
 
 /* What one more task costs, whatever its data: until it runs, and a little of its run. */
@@ -90,17 +92,22 @@ static void change_advisory(const AdviseFacts *facts, const AdviseStage *stage, 
     if (bytes < advise_bytes(facts, key, 1)) finding_change(finding, facts, key, bytes_setting(bytes));
 }
 
+static void more_partitions(const AdviseFacts *facts, const AdviseStage *stage, double wanted, Finding *finding) {
+    const double set = advise_number(facts, partitions_key(stage));
+    if (key_counts(facts, stage) && wanted > set)
+        finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
+    if (adaptive(facts, stage) && stage->tasks < set) change_advisory(facts, stage, wanted, finding);
+    if (finding->changes->len == 0)
+        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+}
+
 static void spill_partitions(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
     const double n = stage->tasks, peak = stage->max_peak_bytes;
     const double wanted = ceil(n * (peak + spilled) / peak);
-    const double set = advise_number(facts, partitions_key(stage));
     g_autofree char *had = bytes_text(peak), *more = bytes_text(spilled);
     finding->formula = g_strdup_printf("%.0f tasks x (%s had + %s spilled) / %s, rounded up", n, had, more, had);
-    if (wanted > set) finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
-    if (adaptive(facts, stage) && n < set) change_advisory(facts, stage, wanted, finding);
     finding->risk = g_strdup("All other shuffles of the application get as many partitions.");
-    if (finding->changes->len == 0)
-        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+    more_partitions(facts, stage, wanted, finding);
 }
 
 static void spill_input(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
@@ -145,19 +152,30 @@ void rule_spill(const AdviseFacts *facts, Advice *advice) {
 
 /* ---- too few, too many partitions ---- */
 
-/* Of all shuffles of that kind, what the largest needs. */
-static double partitions_needed(const AdviseFacts *facts, gboolean sql) {
-    double most = MAX(facts->slots, 1);
+/* Of all shuffles of RDDs, and of SQL, what the largest needs. */
+typedef struct Needed {
+    double of_rdd, of_sql;
+} Needed;
+
+static Needed partitions_needed(const AdviseFacts *facts) {
+    const double least = MAX(facts->slots, 1);
+    Needed needed = {least, least};
     for (guint i = 0; i < facts->stages->len; i++) {
         const AdviseStage *stage = advise_stage(facts, i);
-        if (stage->sql == sql) most = MAX(most, ceil(stage_shuffle_bytes(stage) / PARTITION_BYTES));
+        const double most = MIN(ceil(stage_shuffle_bytes(stage) / PARTITION_BYTES), MOST_PARTITIONS);
+        double *kind = stage->sql ? &needed.of_sql : &needed.of_rdd;
+        *kind = MAX(*kind, most);
     }
-    return MIN(most, MOST_PARTITIONS);
+    return needed;
 }
 
-static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+static double needed_of(const Needed *needed, const AdviseStage *stage) {
+    return stage->sql ? needed->of_sql : needed->of_rdd;
+}
+
+static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, Advice *advice) {
     const gboolean large = stage->shuffle.median > FEW_BYTES, idle = stage->tasks < facts->slots;
-    const double wanted = MAX(partitions_needed(facts, stage->sql), idle ? 2.0 * facts->slots : 0);
+    const double wanted = MAX(needed_of(needed, stage), idle ? 2.0 * facts->slots : 0);
     const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
     Finding *finding = advice_add(advice, "few-partitions", large ? FINDING_LIKELY : FINDING_POSSIBLE);
     g_autofree char *name = stage_text(stage), *each = bytes_text(stage->shuffle.median);
@@ -171,12 +189,10 @@ static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice
     finding->cost_ms = idle ? wall_ms * (facts->slots - stage->tasks) : stage->task_ms * 0.1;
     finding->saves_ms = idle ? MAX(wall_ms * facts->slots - stage->task_ms, 0) : 0;
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
-    finding->formula = g_strdup_printf("the greater of %s / 128 MiB and 2 x %u cores: %.0f", all, facts->slots, wanted);
+    finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %s%u cores: %.0f",
+                                       idle ? "2 x " : "", facts->slots, wanted);
     finding->risk = g_strdup("Each partition more is a task more, and more blocks to fetch.");
-    if (key_counts(facts, stage) && wanted > stage->tasks)
-        finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
-    else
-        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+    more_partitions(facts, stage, wanted, finding);
 }
 
 static gboolean has_few(const AdviseFacts *facts, const AdviseStage *stage) {
@@ -188,19 +204,19 @@ static gboolean has_few(const AdviseFacts *facts, const AdviseStage *stage) {
 
 void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
     if (hosts_to_blame(facts, advice, "few-partitions")) return;
+    const Needed needed = partitions_needed(facts);
     for (guint i = 0; i < facts->stages->len; i++)
-        if (has_few(facts, advise_stage(facts, i))) few_stage(facts, advise_stage(facts, i), advice);
+        if (has_few(facts, advise_stage(facts, i))) few_stage(facts, advise_stage(facts, i), &needed, advice);
 }
 
-static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage) {
+static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed) {
     if (is_skewed(stage)) return FALSE; /* fewer would put more beside the greatest */
     return stage->attempt == 0 && reads_shuffle(stage) && !reads_input(stage) && stage->shuffle.median < MANY_BYTES &&
-           stage->tasks > WAVES_LEAST * facts->slots &&
-           stage->tasks >= partitions_needed(facts, stage->sql) + GONE_LEAST;
+           stage->tasks > WAVES_LEAST * facts->slots && stage->tasks >= needed_of(needed, stage) + GONE_LEAST;
 }
 
-static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
-    const double wanted = partitions_needed(facts, stage->sql), each_ms = overhead_ms(stage, stage->shuffle.median);
+static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, Advice *advice) {
+    const double wanted = needed_of(needed, stage), each_ms = overhead_ms(stage, stage->shuffle.median);
     const double gone = MAX(stage->tasks - wanted, 0);
     Finding *finding = advice_add(advice, "many-partitions", FINDING_LIKELY);
     g_autofree char *name = stage_text(stage), *each = bytes_text(stage->shuffle.median);
@@ -226,8 +242,10 @@ static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
 }
 
 void rule_many_partitions(const AdviseFacts *facts, Advice *advice) {
+    const Needed needed = partitions_needed(facts);
     for (guint i = 0; i < facts->stages->len; i++)
-        if (has_many(facts, advise_stage(facts, i))) many_stage(facts, advise_stage(facts, i), advice);
+        if (has_many(facts, advise_stage(facts, i), &needed))
+            many_stage(facts, advise_stage(facts, i), &needed, advice);
 }
 
 /* ---- small inputs ---- */

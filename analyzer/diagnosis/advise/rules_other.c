@@ -46,8 +46,10 @@ void rule_serializer(const AdviseFacts *facts, Advice *advice) {
 
 static void more_overhead(const AdviseFacts *facts, Finding *finding) {
     const char *key = "spark.executor.memoryOverhead";
-    const double set = advise_bytes(facts, key, MIB), memory = memory_asked(facts);
-    const double now = set > 0 ? set : MAX(OVERHEAD_LEAST, OVERHEAD_SHARE * memory);
+    const double memory = memory_asked(facts), factor = advise_number(facts, "spark.executor.memoryOverheadFactor");
+    double set = advise_bytes(facts, key, MIB);
+    if (set <= 0) set = advise_bytes(facts, "spark.yarn.executor.memoryOverhead", MIB); /* its name before 2.3 */
+    const double now = set > 0 ? set : MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory);
     g_autofree char *has = bytes_text(now);
     finding->formula = g_strdup_printf("%s overhead + 1 GiB", has);
     finding->risk = g_strdup("The nodes must have the memory.");
@@ -69,7 +71,7 @@ static const char *failure_advice(FailureClass failure) {
 static void failure_found(const AdviseFacts *facts, FailureClass failure, Advice *advice) {
     const AdviseFailure *found = &facts->failures[failure];
     Finding *finding = advice_add(advice, "failures", FINDING_SURE);
-    const gboolean heap = found->reason != NULL && g_strstr_len(found->reason, -1, "OutOfMemory") != NULL;
+    const gboolean heap = found->reason != NULL && failure_of_heap(found->reason);
     const double asked = memory_asked(facts);
 
     finding->what = g_strdup_printf("%u %s failed (%s).", found->tasks, found->tasks == 1 ? "task" : "tasks",

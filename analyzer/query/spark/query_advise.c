@@ -81,7 +81,10 @@ static gboolean add_nodes(const Asked *asked, AdviseFacts *facts, SparkRecords *
 
 /* ---- JSON ---- */
 
-static json_t *json_ns(double ms) { return json_integer((json_int_t)(ms * (double)NS_PER_MS)); }
+static json_t *json_ns(double ms) {
+    const double most_ms = (double)(G_MAXINT64 / NS_PER_MS);
+    return json_integer(ms < most_ms ? (json_int_t)(ms * (double)NS_PER_MS) : G_MAXINT64);
+}
 
 static json_t *numbers_json(const GArray *numbers) {
     json_t *list = json_array();
