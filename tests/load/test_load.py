@@ -48,7 +48,8 @@ def test_report(done):
     times = sorted(operation.latency for operation in measured)
     p50 = rows["all"]["latency"]["p50"]
     assert p50["ns"] == round(times[(len(times) + 1) // 2 - 1] * 1e9)
-    assert p50["low_ns"] <= p50["ns"] <= p50["high_ns"]
+    assert p50["low_ns"] <= p50["ns"]
+    assert p50["high_ns"] is None or p50["ns"] <= p50["high_ns"]  # None: past the last rank
     assert rows["all"]["latency"]["max_ns"] == round(times[-1] * 1e9) == said["slowest"][0]["latency_ns"]
     assert "were due in 4 s" in printed and "slowest" in printed
     assert run_load("report", result).stdout == printed
@@ -99,9 +100,10 @@ def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path
     """Two seconds in which nothing can be read: each read that is due in them has what is left of them as its latency,
     and none of the others waits for it."""
     path, result = tmp_path / "stop.plan", tmp_path / "stop.plan.result"
-    plan(path, *SMALL, "--rate", 40, "--gaps", "even", "--duration", "6s", "--warm-up", "1s", "--mix", "read=1")
+    plan(path, *SMALL, "--rate", 40, "--gaps", "even", "--duration", "9s", "--warm-up", "1s", "--mix", "read=1")
     process = hdfs.start(path)
     wait_records(process, result, 80)
+    before = len(records(result))
     hdfs.signal_datanode(signal.SIGSTOP)
     time.sleep(2)
     hdfs.signal_datanode(signal.SIGCONT)
@@ -110,7 +112,8 @@ def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path
 
     found = [operation for operation in records(result) if operation.bytes > 0]
     assert max(operation.latency for operation in found) >= 1.9, output
-    again = min(operation.end for operation in found if operation.latency > 1)  # the first that ended afterwards
+    # The first that ended afterwards; in a cold client some take long before, too.
+    again = min(operation.end for operation in found if operation.latency > 1 and operation.number >= before)
     due_meanwhile = [operation for operation in found if again - 1.8 < operation.due < again]
     assert len(due_meanwhile) >= 50  # 72 are due; some read nothing
     assert all(operation.end > again - 0.05 for operation in due_meanwhile)

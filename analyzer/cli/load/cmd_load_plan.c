@@ -55,6 +55,7 @@ static gboolean read_model(const Invocation *invocation, LoadModel *model, GErro
 }
 
 static json_t *describe(const char *path, const LoadModel *model, const LoadPlanSums *sums) {
+    g_autofree char *shown = g_utf8_make_valid(path, -1);
     json_t *kinds = json_array();
     for (guint kind = 0; kind < LOAD_KINDS; kind++)
         if (sums->of_kind[kind] > 0)
@@ -62,7 +63,7 @@ static json_t *describe(const char *path, const LoadModel *model, const LoadPlan
                                                    (json_int_t)sums->of_kind[kind]));
     const double seconds = (double)(model->warm_up_ns + model->duration_ns) / 1e9;
     json_t *document =
-        json_pack("{s:s, s:s, s:I, s:I, s:f, s:I, s:I, s:o}", "plan", path, "preset", model->preset, "warm_up_ns",
+        json_pack("{s:s, s:s, s:I, s:I, s:f, s:I, s:I, s:o}", "plan", shown, "preset", model->preset, "warm_up_ns",
                   (json_int_t)model->warm_up_ns, "duration_ns", (json_int_t)model->duration_ns, "per_s",
                   (double)sums->operations / seconds, "operations", (json_int_t)sums->operations, "files",
                   (json_int_t)sums->files, "kinds", kinds);

@@ -78,10 +78,18 @@ static CliExit print_report(const Invocation *invocation, const char *path) {
 static CliExit execute(const Invocation *invocation, Executor *executor, const char *result) {
     GError *error = NULL;
     int code;
-    if (option_flag(invocation, "overwrite")) unlink(result);
-    if (!executor_run(executor, &code, &error)) return invocation_failed(invocation, error);
+    /* An old result goes when there is a new one. */
+    g_autofree char *old = g_strconcat(result, ".old", NULL);
+    const gboolean kept = option_flag(invocation, "overwrite") && rename(result, old) == 0;
+    const gboolean ran = executor_run(executor, &code, &error);
+    const gboolean begun = ran && access(result, F_OK) == 0;
+    if (kept && begun)
+        unlink(old);
+    else if (kept)
+        rename(old, result);
+    if (!ran) return invocation_failed(invocation, error);
     if (code == CLI_USAGE) return CLI_USAGE;
-    if (access(result, F_OK) != 0) {
+    if (!begun) {
         if (code != CLI_FAILED)
             invocation_say(invocation->command->name, "the executor ended before the load began: --java-option and "
                                                       "--classpath say how it is started");

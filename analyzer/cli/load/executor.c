@@ -154,6 +154,12 @@ static void pass_on(int number) {
     if (child_pid > 0) kill((pid_t)child_pid, number);
 }
 
+/* A terminal sends it to the child as well; a process sends it to this one alone. */
+static void pass_on_interrupt(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (info->si_code <= 0) pass_on(number);
+}
+
 static void in_child(gpointer arg) {
     (void)arg;
     signal(SIGINT, SIG_DFL);
@@ -170,10 +176,11 @@ gboolean executor_run(Executor *executor, int *code, GError **error) {
         return fail(error, PLUMB_ERROR_IO, "%s", why->message);
 
     child_pid = pid;
-    const struct sigaction pass = {.sa_handler = pass_on}, ignore = {.sa_handler = SIG_IGN};
+    const struct sigaction pass = {.sa_handler = pass_on};
+    const struct sigaction interrupt = {.sa_sigaction = pass_on_interrupt, .sa_flags = SA_SIGINFO};
     struct sigaction old_term, old_int;
     sigaction(SIGTERM, &pass, &old_term);
-    sigaction(SIGINT, &ignore, &old_int); /* the terminal sends it to the child as well */
+    sigaction(SIGINT, &interrupt, &old_int);
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analyzer/load/plan/plan.h"
+#include "common/base/clamped.h"
 #include "common/base/error.h"
 #include "common/base/fnv.h"
 
@@ -139,7 +140,7 @@ static gboolean read_file(LoadPlanReader *reader, Words *words, GError **error) 
         return fail(error, PLUMB_ERROR_LIMIT, "the plan has too many files");
     g_array_append_val(reader->numbers, size_bytes);
     reader->sums.files++;
-    reader->sums.fill_bytes += size_bytes;
+    reader->sums.fill_bytes = clamped_add(reader->sums.fill_bytes, size_bytes);
     return TRUE;
 }
 
@@ -165,8 +166,11 @@ static void count_operation(LoadPlanReader *reader, const LoadOperation *operati
     sums->operations++;
     sums->of_kind[operation->kind]++;
     sums->last_due_ns = operation->due_ns;
-    if (operation->kind == LOAD_READ || operation->kind == LOAD_PREAD) sums->read_bytes += operation->size_bytes;
-    if (operation->kind == LOAD_WRITE || operation->kind == LOAD_APPEND) sums->write_bytes += operation->size_bytes;
+    const gint64 bytes = operation->size_bytes;
+    if (operation->kind == LOAD_READ || operation->kind == LOAD_PREAD)
+        sums->read_bytes = clamped_add(sums->read_bytes, bytes);
+    if (operation->kind == LOAD_WRITE || operation->kind == LOAD_APPEND)
+        sums->write_bytes = clamped_add(sums->write_bytes, bytes);
 }
 
 static gboolean read_operation(LoadPlanReader *reader, Words *words, GError **error) {

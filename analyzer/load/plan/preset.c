@@ -41,7 +41,7 @@ gboolean load_preset(const char *name, LoadModel *model) {
 }
 
 gboolean load_model_check(const LoadModel *model, GError **error) {
-    const double seconds = (double)(model->warm_up_ns + model->duration_ns) / (double)NS_PER_SECOND;
+    const double seconds = ((double)model->warm_up_ns + (double)model->duration_ns) / (double)NS_PER_SECOND;
     const double operations = load_model_mean_rate(model) * seconds;
     if (model->duration_ns < NS_PER_SECOND)
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: a load takes a second at least");

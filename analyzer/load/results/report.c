@@ -143,8 +143,9 @@ json_t *load_report(const LoadRun *run, const char *name, const LoadReportOption
     const guint64 due = run->handed_on > run->in_warm_up ? run->handed_on - run->in_warm_up : 0;
     const guint64 well = all.operations - all.failed - all.unfinished;
 
+    g_autofree char *shown = g_utf8_make_valid(name, -1); /* of a file: any bytes */
     json_t *document =
-        json_pack("{s:s, s:s, s:o, s:f, s:I, s:I, s:I, s:I, s:I}", "result", name, "end", load_run_end_name(run->end),
+        json_pack("{s:s, s:s, s:o, s:f, s:I, s:I, s:I, s:I, s:I}", "result", shown, "end", load_run_end_name(run->end),
                   "head", head_json(run), "seconds", seconds, "due", (json_int_t)due, "done", (json_int_t)well,
                   "missing", (json_int_t)(due > all.operations ? due - all.operations : 0), "damaged_records",
                   (json_int_t)run->damaged, "warm_up_operations", (json_int_t)run->warm_up_seen);

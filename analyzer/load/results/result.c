@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/base/clamped.h"
 #include "common/base/error.h"
 
 #define CHECKED_BYTES   60u
@@ -191,13 +192,13 @@ static gboolean take_operation(LoadRun *run, const guint8 *record) {
                      .number = (guint64)i64_at(record + 48),
                      .trace = (guint64)i64_at(record + 40),
                      .due_ns = i64_at(record + 8)};
-    slow.latency_ns = end_ns - slow.due_ns;
-    slow.service_ns = end_ns - begin_ns;
     if (record[1] >= LOAD_KINDS || error > TEXTS_MOST || slow.due_ns < 0 || begin_ns < slow.due_ns ||
         end_ns < begin_ns || end_ns > TIME_MOST_NS || bytes < 0 || bytes > LOAD_FILE_MOST_BYTES ||
         slow.number >= LOAD_OPERATIONS_MOST)
         return FALSE;
 
+    slow.latency_ns = end_ns - slow.due_ns;
+    slow.service_ns = end_ns - begin_ns;
     slow.kind = (LoadKind)record[1];
     run->end_ns = MAX(run->end_ns, end_ns);
     run->handed_on = MAX(run->handed_on, slow.number + 1);
@@ -208,7 +209,7 @@ static gboolean take_operation(LoadRun *run, const guint8 *record) {
 
     LoadKindRun *kind = &run->kinds[slow.kind];
     kind->operations++;
-    kind->bytes += bytes;
+    kind->bytes = clamped_add(kind->bytes, bytes);
     kind->unfinished += slow.unfinished;
     if (error > 0) {
         kind->failed++;

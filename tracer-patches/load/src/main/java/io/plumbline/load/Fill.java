@@ -19,7 +19,7 @@ final class Fill {
             throws IOException, InterruptedException {
         List<Integer> missing = folder.missing(plan);
         AtomicInteger next = new AtomicInteger();
-        AtomicReference<IOException> failed = new AtomicReference<>();
+        AtomicReference<Throwable> failed = new AtomicReference<>();
         Thread[] makers = new Thread[Math.min(THREADS, missing.size())];
         for (int i = 0; i < makers.length; i++) {
             makers[i] = new Thread(() -> {
@@ -28,7 +28,7 @@ final class Fill {
                     int number = missing.get(at);
                     try (OutputStream out = fs.create(folder.file(number), true)) {
                         Operations.fill(out, plan.fileBytes(number));
-                    } catch (IOException e) {
+                    } catch (IOException | RuntimeException | Error e) {
                         failed.compareAndSet(null, e);
                     }
                 }
@@ -37,8 +37,9 @@ final class Fill {
             makers[i].start();
         }
         await(makers, next, missing.size(), settings);
-        if (failed.get() != null) {
-            throw failed.get();
+        Throwable why = failed.get();
+        if (why != null) {
+            throw why instanceof IOException ? (IOException) why : new IOException("files could not be made: " + why, why);
         }
     }
 

@@ -66,8 +66,11 @@ final class ResultFile implements Closeable {
     void flush() throws IOException {
         synchronized (this) {
             buffer.flip();
-            drain(buffer);
-            buffer.clear();
+            try {
+                drain(buffer);
+            } finally {
+                buffer.clear();
+            }
         }
     }
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -23,14 +23,13 @@ final class Run {
     private final Folder folder;
     private final Clients clients;
     private final ResultFile result;
-    private final int threadsMost;
+    private int threadsMost;
     private final Progress progress = new Progress();
     private final LinkedTransferQueue<Operation> queue = new LinkedTransferQueue<>();
     /** Those that nobody has written down yet: who removes one writes it. */
     private final ConcurrentHashMap<Integer, Operation> open = new ConcurrentHashMap<>();
     private final AtomicInteger threads = new AtomicInteger();
-    private final AtomicBoolean stopped = new AtomicBoolean();
-    private volatile StopReason reason = StopReason.DONE;
+    private final AtomicReference<StopReason> reason = new AtomicReference<>(StopReason.DONE);
     private volatile int handedOn;
     private volatile long startNs;
 
@@ -69,7 +68,7 @@ final class Run {
     }
 
     boolean stopped() {
-        return stopped.get();
+        return reason() != StopReason.DONE;
     }
 
     Plan plan() {
@@ -78,9 +77,7 @@ final class Run {
 
     /** No more operations are begun. The first reason counts. */
     void stop(StopReason why) {
-        if (stopped.compareAndSet(false, true)) {
-            reason = why;
-        }
+        reason.compareAndSet(StopReason.DONE, why);
     }
 
     /** How long the operation that waits longest for a thread has been due. */
@@ -90,7 +87,7 @@ final class Run {
     }
 
     StopReason reason() {
-        return reason;
+        return reason.get();
     }
 
     void start() {
@@ -103,7 +100,7 @@ final class Run {
             // Made before it is due: only the handing on comes after.
             Operation operation = plan.operation(i, folder);
             awaitDue(operation.dueNs);
-            if (stopped.get()) {
+            if (stopped()) {
                 return;
             }
             operation.lateNs = Math.max(0, now() - operation.dueNs);
@@ -114,7 +111,7 @@ final class Run {
     }
 
     private void awaitDue(long dueNs) {
-        for (long left = dueNs - now(); left > 0 && !stopped.get(); left = dueNs - now()) {
+        for (long left = dueNs - now(); left > 0 && !stopped(); left = dueNs - now()) {
             if (left > SPIN_NS) {
                 LockSupport.parkNanos(this, Math.min(left - SPIN_NS, LONGEST_SLEEP_NS));
             }
@@ -129,8 +126,21 @@ final class Run {
             threads.incrementAndGet();
             Thread worker = new Thread(null, () -> work(operation), "load-" + operation.number, STACK_BYTES);
             worker.setDaemon(true);
-            worker.start();
+            startOrQueue(worker, operation);
         } else {
+            queue.put(operation);
+        }
+    }
+
+    /** Where the system gives no more threads, those that are there go on. */
+    private void startOrQueue(Thread worker, Operation operation) {
+        try {
+            worker.start();
+        } catch (OutOfMemoryError e) {
+            threadsMost = threads.decrementAndGet();
+            if (threadsMost == 0) {
+                throw e;
+            }
             queue.put(operation);
         }
     }
@@ -164,7 +174,7 @@ final class Run {
         }
         progress.ended(endNs - operation.dueNs, thrown == null);
         try {
-            if (thrown != null && reason == StopReason.INTERRUPTED) {
+            if (thrown != null && reason() == StopReason.INTERRUPTED) {
                 result.unfinished(operation, endNs); // Hadoop closes its clients when the process is told to end
             } else {
                 result.ended(operation, endNs, bytes, thrown);
@@ -178,7 +188,7 @@ final class Run {
     /** Waits until all that were begun have ended, no longer than that, and writes down what has not. */
     void finish(long longestNs) throws IOException, InterruptedException {
         long until = System.nanoTime() + longestNs;
-        while (!open.isEmpty() && System.nanoTime() < until && reason != StopReason.RESULT) {
+        while (!open.isEmpty() && System.nanoTime() < until && reason() != StopReason.RESULT) {
             Thread.sleep(5);
         }
         Queue<Operation> left = new java.util.PriorityQueue<>((a, b) -> Integer.compare(a.number, b.number));
@@ -188,6 +198,6 @@ final class Run {
                 result.unfinished(operation, now());
             }
         }
-        result.end(reason, now(), handedOn);
+        result.end(reason(), now(), handedOn);
     }
 }
