@@ -127,10 +127,14 @@ static void set_parents(const Otlp *otlp, const json_t *span, json_t *out, json_
     }
 }
 
+static gboolean is_hex(const char *text, gsize digits) {
+    return strlen(text) == digits && strspn(text, "0123456789abcdefABCDEF") == digits;
+}
+
 /* As it came: both ids and, perhaps, attributes. */
 static gboolean add_link(json_t *links, const char *text) {
     g_auto(GStrv) words = g_strsplit(text, " ", 3);
-    if (g_strv_length(words) < 2 || strlen(words[0]) != 32 || strlen(words[1]) != 16) return FALSE;
+    if (g_strv_length(words) < 2 || !is_hex(words[0], 32) || !is_hex(words[1], 16)) return FALSE;
     json_t *link = json_pack("{s:s, s:s}", "traceId", words[0], "spanId", words[1]);
     json_auto_t *said = words[2] != NULL ? json_loads(words[2], 0, NULL) : NULL;
     json_t *attributes = json_array(), *value;
@@ -167,16 +171,27 @@ static gboolean is_told(const char *key, gboolean failed) {
            (failed && strcmp(key, "error") == 0);
 }
 
+/* What is no link stays an annotation. */
+static void add_links(json_t *attributes, json_t *links, json_t *value) {
+    if (!json_is_array(value)) {
+        if (!add_link(links, json_string_value(value))) add_annotation(attributes, LINK, value);
+        return;
+    }
+    gsize i;
+    json_t *one;
+    json_array_foreach(value, i, one) add_links(attributes, links, one);
+}
+
 static void set_annotations(const json_t *span, Process *process, json_t *out, json_t *links) {
     json_t *attributes = json_array(), *value;
     const gboolean failed = set_status(out, span);
     const char *key;
     json_object_foreach((json_t *)field_object(span, "annotations"), key, value) {
         const char *of_resource = g_str_has_prefix(key, RESOURCE) ? key + strlen(RESOURCE) : NULL;
-        const char *text = json_string_value(value);
         if (is_told(key, failed)) continue;
-        if (strcmp(key, LINK) == 0 && text != NULL && add_link(links, text)) continue;
-        if (of_resource == NULL)
+        if (strcmp(key, LINK) == 0)
+            add_links(attributes, links, value);
+        else if (of_resource == NULL)
             add_annotation(attributes, key, value);
         else if (!has_key(process->attributes, of_resource))
             add_annotation(process->attributes, of_resource, value);

@@ -153,6 +153,7 @@ static void put_span(Archive *archive, JsonText *out, const SpanRec *span, const
 }
 
 static void add_trace(JaegerTraces *traces, const TraceView *view) {
+    if (traces->spans >= JAEGER_SPANS) return; /* an empty list would be a trace without a root */
     Archive *archive = traces->asked->archive;
     char trace_id[33];
     jaeger_format_id(jaeger_trace_high(archive, view), view->trace_id, trace_id);
