@@ -84,7 +84,7 @@ static void tell_time(const Onset *onset, guint32 at, Spell *spell) {
     Levels levels = {.after_ns = usual_ns(onset, at + 1, end, &ignored)};
     levels.before_ns = usual_ns(onset, well - MIN(well, AROUND), well, &levels.highest_before_ns);
     if (isnan(levels.before_ns) || isnan(levels.after_ns)) return;
-    if (levels.after_ns < SLOWDOWN_LEAST * levels.before_ns) return;
+    if (levels.after_ns <= 0 || levels.after_ns < SLOWDOWN_LEAST * levels.before_ns) return;
 
     double part = part_of_minute(onset, &levels, at);
     if (part < PART_LEAST) return;
