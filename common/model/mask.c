@@ -9,7 +9,8 @@
 #define HASH_DIGITS 16u
 #define HASH_BYTES  (1 + HASH_DIGITS)
 /* Hashes that are remembered, until there are so many: names of directories and files come again and again. */
-#define REMEMBERED 65536u
+#define REMEMBERED       65536u
+#define REMEMBERED_BYTES 256u /* names of folders and files; longer ones are hashed each time */
 /* Values of these are paths, relative ones, too: of those every component is hashed. */
 static const char *const path_keys[] = {"path", "src", "dst", "filename", NULL};
 /* Addresses of DataNodes look like paths ("/10.0.0.7:9866"), and questions are about them. */
@@ -171,17 +172,19 @@ static void put_hash(Masker *masker, const char *text, gsize length) {
         return;
     }
     g_autofree char *whole = g_strndup(text, length);
-    const char *hash = g_hash_table_lookup(masker->hashes, whole);
-    if (hash == NULL) {
-        if (g_hash_table_size(masker->hashes) >= REMEMBERED) g_hash_table_remove_all(masker->hashes);
-        const Mask *mask = masker->mask;
-        g_autofree char *digits = g_compute_hmac_for_data(G_CHECKSUM_SHA256, (const guchar *)mask->key, mask->key_bytes,
-                                                          (const guchar *)text, length);
-        char *made = g_strdup_printf("~%.*s", (int)HASH_DIGITS, digits);
-        g_hash_table_insert(masker->hashes, g_steal_pointer(&whole), made);
-        hash = made;
+    const char *known = g_hash_table_lookup(masker->hashes, whole);
+    if (known != NULL) {
+        g_string_append(masker->out, known);
+        return;
     }
-    g_string_append(masker->out, hash);
+    const Mask *mask = masker->mask;
+    g_autofree char *digits = g_compute_hmac_for_data(G_CHECKSUM_SHA256, (const guchar *)mask->key, mask->key_bytes,
+                                                      (const guchar *)text, length);
+    g_autofree char *made = g_strdup_printf("~%.*s", (int)HASH_DIGITS, digits);
+    g_string_append(masker->out, made);
+    if (length > REMEMBERED_BYTES) return;
+    if (g_hash_table_size(masker->hashes) >= REMEMBERED) g_hash_table_remove_all(masker->hashes);
+    g_hash_table_insert(masker->hashes, g_steal_pointer(&whole), g_steal_pointer(&made));
 }
 
 /* ---- paths ---- */
@@ -222,19 +225,20 @@ static gboolean is_path(const char *text, gsize length) {
 
 static gboolean ends_path(char c) { return g_ascii_isspace(c) || strchr("\"'`,;()[]{}<>|", c) != NULL; }
 
-/* One word without blanks: "hdfs://nn/a/b", "src=/a/b", "Client/10.0.0.1". */
+/* One word without blanks: "hdfs://nn/a/b", "src=/a/b", "jar:file:/a/b", "nn:8020:/a/b", "Client/10.0.0.1". */
 static void put_word(Masker *masker, const char *word, gsize length, guint keep) {
     const char *end = word + length;
     while (word < end) {
         const gsize left = (gsize)(end - word);
-        const char *equals = memchr(word, '=', left);
-        gsize before = scheme_bytes(word, left);
-        if (before > 0 || *word == '/') {
-            g_string_append_len(masker->out, word, (gssize)before);
-            put_path(masker, word + before, left - before, keep);
+        const gsize scheme = scheme_bytes(word, left);
+        if (scheme > 0 || *word == '/') {
+            g_string_append_len(masker->out, word, (gssize)scheme);
+            put_path(masker, word + scheme, left - scheme, keep);
             return;
         }
-        before = equals != NULL ? (gsize)(equals + 1 - word) : left;
+        const char *next = word;
+        while (next < end && *next != '=' && *next != ':') next++;
+        const gsize before = next < end ? (gsize)(next + 1 - word) : left;
         g_string_append_len(masker->out, word, (gssize)before);
         word += before;
     }
