@@ -138,13 +138,13 @@ static void take(HttpPosts *posts, HttpPost *post) {
     Counters *counters = posts->options.counters;
     counter_add(counters, COUNTER_POSTS, 1);
     counter_add(counters, COUNTER_BYTES_RECEIVED, post->body->len);
+    quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
     if (decode(posts, post, &post->error)) {
         post->cut = service_spans_cut(posts->spans);
         counter_add(counters, COUNTER_TEXTS_CUT, post->cut);
         wait_for_room(posts);
         intake_set_limit(posts->intake, post->limit);
         intake_set_quota(posts->intake, post->account);
-        quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
         intake_batch(posts->intake, posts->batch, &post->reply);
         return;
     }

@@ -387,6 +387,7 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
     guint32 refused = 0;
+    charge(intake, QUOTA_BYTES, frame.size_bytes); /* what is refused costs time, too */
     gboolean decoded = header.call == CALL_SUBMIT_RECORDS
                            ? wire_records_decode(&header, next_records(intake), &versions, &refused, &error)
                            : decode(intake, &header, &versions, &error);
@@ -397,7 +398,6 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
         return INTAKE_TAKEN;
     }
     if (!decoded) return answer_refused(intake, out, &header, error);
-    charge(intake, QUOTA_BYTES, frame.size_bytes);
     if (G_UNLIKELY(intake->masker != NULL || header.call == CALL_LOG)) return take_made(intake, &header, refused, out);
     if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
     const IntakeResult result = take_batch(intake, intake->batch, frame, &header, out);

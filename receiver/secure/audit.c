@@ -33,7 +33,8 @@ struct Audit {
     gint64 minute_ends_ns;
     gboolean stopping, reopen;
     pthread_t thread;
-    int fd; /* the thread's; -1: none */
+    int fd;       /* the thread's; -1: none */
+    gboolean cut; /* the file ends within a line; the thread's */
 };
 
 static gint64 now_ns(void) { return clock_monotonic_ns(clock_system()); }
@@ -65,11 +66,13 @@ static void open_again(Audit *audit) {
     audit->fd = fd;
 }
 
-static gboolean write_all(int fd, const char *text, gsize size_bytes) {
+/* *begun: is a part of the line there? */
+static gboolean write_all(int fd, const char *text, gsize size_bytes, gboolean *begun) {
     while (size_bytes > 0) {
         const ssize_t done = write(fd, text, size_bytes);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return FALSE;
+        *begun = *begun || done > 0;
         text += done;
         size_bytes -= (gsize)done;
     }
@@ -80,11 +83,17 @@ static gboolean write_all(int fd, const char *text, gsize size_bytes) {
 static void write_line(Audit *audit, const char *line, gsize size_bytes) {
     static LogLimit limit;
     if (audit->fd < 0) {
-        log_message(LOG_LEVEL_NOTICE, "audit: %.*s", (int)size_bytes - 1, line);
+        log_always(LOG_LEVEL_NOTICE, "audit: %.*s", (int)size_bytes - 1, line);
         atomic_fetch_add(&audit->written, 1);
-    } else if (write_all(audit->fd, line, size_bytes)) {
+        return;
+    }
+    /* The rest of a line for which there was no place is none of the next one's. */
+    gboolean begun = FALSE;
+    if (audit->cut && write_all(audit->fd, "\n", 1, &begun)) audit->cut = FALSE;
+    if (!audit->cut && write_all(audit->fd, line, size_bytes, &begun)) {
         atomic_fetch_add(&audit->written, 1);
     } else {
+        audit->cut = audit->cut || begun;
         atomic_fetch_add(&audit->lost, 1);
         log_limited(&limit, LOG_LEVEL_ERROR, "a line of the audit log is lost: %s: %s", audit->path, g_strerror(errno));
     }

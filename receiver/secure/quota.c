@@ -38,6 +38,7 @@ struct Quotas {
     gboolean any;
     GHashTable *accounts; /* key -> QuotaAccount */
     guint sweep_at;
+    gint64 swept_ns; /* 0: never */
 };
 
 /* ---- rules ---- */
@@ -150,7 +151,13 @@ static void sweep(Quotas *quotas) {
         if (was_refused(account) && ++refused <= QUOTA_REFUSED_KEPT) continue;
         g_hash_table_iter_remove(&iter);
     }
-    quotas->sweep_at = MAX(2 * g_hash_table_size(quotas->accounts), SWEEP_FIRST);
+    quotas->sweep_at = CLAMP(2 * g_hash_table_size(quotas->accounts), SWEEP_FIRST, QUOTA_ACCOUNTS_MAX);
+    quotas->swept_ns = now_ns;
+}
+
+/* All accounts are looked at. When all are in use, that is not done for each that comes. */
+static gboolean may_sweep(const Quotas *quotas) {
+    return quotas->swept_ns == 0 || clock_monotonic_ns(clock_system()) - quotas->swept_ns >= NS_PER_SEC;
 }
 
 static void set_limits(QuotaAccount *account) {
@@ -162,9 +169,10 @@ static void set_limits(QuotaAccount *account) {
 
 static QuotaAccount *get(Quotas *quotas, const char *key, const char *principal) {
     QuotaAccount *account = g_hash_table_lookup(quotas->accounts, key);
-    if (account == NULL && g_hash_table_size(quotas->accounts) >= quotas->sweep_at) sweep(quotas);
+    if (account == NULL && g_hash_table_size(quotas->accounts) >= quotas->sweep_at && may_sweep(quotas)) sweep(quotas);
     if (account == NULL && g_hash_table_size(quotas->accounts) >= QUOTA_ACCOUNTS_MAX) {
         key = OTHERS;
+        principal = ACCESS_ANONYMOUS;
         account = g_hash_table_lookup(quotas->accounts, key);
     }
     if (account == NULL) {

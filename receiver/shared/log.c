@@ -60,6 +60,13 @@ void log_message(LogLevel level, const char *format, ...) {
     va_end(args);
 }
 
+void log_always(LogLevel level, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_formatted(level, 0, format, args);
+    va_end(args);
+}
+
 void log_limited(LogLimit *limit, LogLevel level, const char *format, ...) {
     if ((int)level > atomic_load(&current_level)) return;
     gint64 now_ns = clock_monotonic_ns(clock_system());

@@ -15,6 +15,8 @@ extern const char *const log_level_names[];
 void log_set_level(LogLevel level);
 
 void log_message(LogLevel level, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Whatever the level: of what was asked for by name. */
+void log_always(LogLevel level, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* For messages that a peer can cause as often as it likes: of one place at most one every LOG_QUIET_NS is written, and
  * the next one says how many were left out. One static LogLimit per place. */
