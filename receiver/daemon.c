@@ -278,6 +278,13 @@ static IntakeOptions intake_options(const Daemon *daemon) {
     };
 }
 
+/* Do strangers reach the port, who may read there without a login? */
+static gboolean http_is_unguarded(const Daemon *daemon) {
+    const PortInfo *port = &daemon->ports[PORT_HTTP];
+    if (port->insecure || port->loopback) return port->insecure;
+    return access_suffices(security_roles(daemon->security, NULL, port_is_open(port)), ACCESS_READ);
+}
+
 static void start_http(Daemon *daemon) {
     const Settings *s = daemon->settings;
     HttpOptions http = {
@@ -307,7 +314,7 @@ static void start_http(Daemon *daemon) {
         .posts_counters = counter_set_add(daemon->counters),
         .quota = daemon->quota,
         .shell = &s->shell,
-        .unguarded = daemon->ports[PORT_HTTP].insecure,
+        .unguarded = http_is_unguarded(daemon),
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;

@@ -393,9 +393,9 @@ static void ask_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
 
 /* ---- analyses that run here ---- */
 
-static gboolean is_child(void *arg, int fd, char name[PEER_NAME_BYTES]) {
+static char *child_of(void *arg, int fd, char name[PEER_NAME_BYTES]) {
     const Http *http = arg;
-    return http_shell_child(http->shell, fd, name);
+    return http_shell_child_of(http->shell, fd, name);
 }
 
 static void list_analyses(void *arg, HttpExchange *exchange, const char *rest) {
@@ -415,7 +415,8 @@ static void stream_output(void *arg, HttpExchange *exchange, const char *rest) {
 
 static void begin_run(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
-    http_shell_begin(((Http *)arg)->shell, exchange);
+    const Http *http = arg;
+    http_shell_begin(http->shell, exchange, http->masker);
 }
 
 static void stop_run(void *arg, HttpExchange *exchange, const char *rest) {
@@ -493,7 +494,8 @@ static gboolean may_ask_more(const Http *http, HttpExchange *exchange) {
 }
 
 static gboolean is_question(const Route *route) {
-    return route->action == AUDIT_QUESTION || route->action == AUDIT_EXPORT || route->action == AUDIT_FLUSH;
+    const AuditAction action = route->action;
+    return action == AUDIT_QUESTION || action == AUDIT_EXPORT || action == AUDIT_FLUSH || action == AUDIT_ANALYSIS;
 }
 
 static void on_request(void *arg, HttpExchange *exchange) {
@@ -569,7 +571,7 @@ Http *http_start(const HttpOptions *options) {
         .ask = on_request,
         .arg = http,
         .children_fd = http_shell_socket(http->shell),
-        .is_child = is_child,
+        .child_of = child_of,
     };
     http->server = http_server_new(&server);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);

@@ -5,6 +5,7 @@
 #include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/http/masked.h"
 #include "receiver/secure/access.h"
 
 /* Written at once to one reader, who takes it before more is written. */
@@ -94,9 +95,33 @@ static const char *who_asks(const HttpExchange *exchange) {
     return principal != NULL ? principal : ACCESS_ANONYMOUS;
 }
 
-void http_shell_begin(HttpShell *shell, HttpExchange *exchange) {
+static json_t *masked_value(Masker *masker, const char *name, const json_t *value) {
+    if (!json_is_string(value)) return json_deep_copy(value);
+    g_autofree char *masked = masked_param(masker, name, json_string_value(value));
+    return json_string(masked);
+}
+
+/* Neither the log, nor the list of runs, nor the list of processes is to say in clear what the store does not. */
+static void mask_parameters(Masker *masker, json_t *command) {
+    json_t *parameters = json_object_get(command, "parameters"), *value;
+    const char *name;
+    void *next;
+    json_object_foreach_safe(parameters, next, name, value) {
+        if (!json_is_array(value)) {
+            json_object_set_new(parameters, name, masked_value(masker, name, value));
+            continue;
+        }
+        json_t *list = json_array();
+        for (gsize i = 0; i < json_array_size(value); i++)
+            json_array_append_new(list, masked_value(masker, name, json_array_get(value, i)));
+        json_object_set_new(parameters, name, list);
+    }
+}
+
+void http_shell_begin(HttpShell *shell, HttpExchange *exchange, Masker *masker) {
     json_t *command = command_of(shell, exchange);
     if (command == NULL) return;
+    if (masker != NULL) mask_parameters(masker, command);
     g_autoptr(GError) error = NULL;
     const ShellRun *run = shell_begin(shell->shell, command, who_asks(exchange), http_exchange_peer(exchange), &error);
     json_decref(command);
@@ -281,8 +306,8 @@ HttpShell *http_shell_new(struct event_base *base, const ShellSettings *settings
 
 int http_shell_socket(const HttpShell *shell) { return shell_socket(shell->shell); }
 
-gboolean http_shell_child(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]) {
-    return shell_child(shell->shell, fd, name);
+char *http_shell_child_of(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]) {
+    return shell_child_of(shell->shell, fd, name);
 }
 
 void http_shell_end(HttpShell *shell) {

@@ -20,11 +20,12 @@ void http_shell_end(HttpShell *shell);
 void http_shell_free(HttpShell *shell);
 /* For HttpServerOptions. */
 int http_shell_socket(const HttpShell *shell);
-gboolean http_shell_child(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]);
+char *http_shell_child_of(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]);
 
 /* Each answers the exchange. */
 void http_shell_analyses(HttpShell *shell, HttpExchange *exchange);
 void http_shell_runs(HttpShell *shell, HttpExchange *exchange);
 void http_shell_output(HttpShell *shell, HttpExchange *exchange);
-void http_shell_begin(HttpShell *shell, HttpExchange *exchange);
+/* masker: of what is asked for; NULL: nothing is masked. */
+void http_shell_begin(HttpShell *shell, HttpExchange *exchange, Masker *masker);
 void http_shell_stop(HttpShell *shell, HttpExchange *exchange);

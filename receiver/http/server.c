@@ -13,6 +13,7 @@
 
 #include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
+#include "receiver/http/answer_lines.h"
 #include "receiver/http/body.h"
 #include "receiver/http/login_request.h"
 #include "receiver/http/unsent.h"
@@ -49,7 +50,7 @@ typedef struct HttpConnection {
     HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
     gboolean keep_alive, linger;
     gboolean secret;  /* under TLS */
-    gboolean child;   /* of a process of our own */
+    char *child_of;   /* of a process of our own: for whom it asks; NULL: of anybody else */
     char *negotiated; /* what a login by it is answered with; NULL: nothing */
     gboolean chunks;  /* pieces are framed */
     gboolean silent;  /* HEAD: no body */
@@ -120,6 +121,7 @@ static void connection_free(HttpConnection *connection) {
     peer_place_free(connection->place);
     bufferevent_free(connection->stream);
     g_free(connection->negotiated);
+    g_free(connection->child_of);
     g_free(connection);
     if (exchange == NULL) return;
     exchange->connection = NULL;
@@ -146,26 +148,6 @@ static void end_or_cut(HttpConnection *connection) {
 }
 
 /* ---- writing ---- */
-
-/* No answer is to be kept anywhere, nor to be a page, nor to be read by a page of somebody else. */
-static const char security_lines[] = "Cache-Control: no-store\r\n"
-                                     "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
-                                     "Cross-Origin-Resource-Policy: same-origin\r\n"
-                                     "X-Content-Type-Options: nosniff\r\n";
-
-/* Our page takes all that it shows from here. What a browser keeps of it is named by its contents. */
-#define PAGE_LINES(cache)                                                                                              \
-    "Cache-Control: " cache "\r\n"                                                                                     \
-    "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker\r\n"                             \
-    "Cross-Origin-Resource-Policy: same-origin\r\n"                                                                    \
-    "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
-    "Referrer-Policy: no-referrer\r\n"                                                                                 \
-    "X-Content-Type-Options: nosniff\r\n"
-#define GZIPPED "Content-Encoding: gzip\r\n"
-static const char page_lines[] = GZIPPED PAGE_LINES("no-cache");
-static const char lasting_page_lines[] = GZIPPED PAGE_LINES("private, max-age=31536000, immutable");
-static const char own_lines[] = PAGE_LINES("no-store");
 
 static void write_challenge(HttpConnection *connection, int code) {
     struct evbuffer *out = bufferevent_get_output(connection->stream);
@@ -231,21 +213,6 @@ static void send_body(HttpConnection *connection, GBytes *body) {
     while (unsent_is_over(server->unsent) && unsent_oldest(server->unsent) != connection) cut_longest_unsent(server);
 }
 
-/* What is said of an answer that depends on who asks: lines, or "". */
-static char *content_lines(const HttpContent *content) {
-    g_autofree char *tag =
-        content->tag != 0 ? g_strdup_printf("ETag: W/\"%016" G_GINT64_MODIFIER "x\"\r\n", content->tag) : g_strdup("");
-    return g_strconcat(security_lines, tag, content->tag != 0 ? "Vary: Accept-Encoding\r\n" : "",
-                       content->gzipped ? "Content-Encoding: gzip\r\n" : "", NULL);
-}
-
-/* Tags of proxies may have lost their W/. */
-static gboolean has_already(const HttpRequest *request, guint64 tag) {
-    char text[24];
-    g_snprintf(text, sizeof text, "\"%016" G_GINT64_MODIFIER "x\"", tag);
-    return tag != 0 && request->known != NULL && strstr(request->known, text) != NULL;
-}
-
 /* lines: of the head, beside those that every answer has. */
 static void send_whole(HttpConnection *connection, int code, const char *type, const char *lines, GBytes *body) {
     write_head(connection, code, type, lines, (gssize)g_bytes_get_size(body));
@@ -287,16 +254,16 @@ static HttpConnection *let_go(HttpExchange *exchange, int code, gsize bytes) {
 
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
     HttpConnection *connection = let_go(exchange, code, g_bytes_get_size(body));
-    if (connection != NULL) send_whole(connection, code, type, security_lines, body);
+    if (connection != NULL) send_whole(connection, code, type, answer_security_lines, body);
 }
 
 void http_send_content(HttpExchange *exchange, const HttpContent *content) {
-    const gboolean known = content->code == 200 && has_already(&exchange->request, content->tag);
+    const gboolean known = content->code == 200 && answer_is_known(&exchange->request, content->tag);
     HttpConnection *connection =
         let_go(exchange, known ? 304 : content->code, known ? 0 : g_bytes_get_size(content->body));
     if (connection == NULL) return;
     g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
-    g_autofree char *lines = content_lines(content);
+    g_autofree char *lines = answer_content_lines(content);
     send_whole(connection, known ? 304 : content->code, content->type, lines, known ? nothing : content->body);
 }
 
@@ -307,7 +274,8 @@ void http_send_text(HttpExchange *exchange, int code, const char *text) {
 
 void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped) {
     HttpConnection *connection = let_go(exchange, 200, g_bytes_get_size(gzipped));
-    if (connection != NULL) send_whole(connection, 200, type, lasting ? lasting_page_lines : page_lines, gzipped);
+    if (connection != NULL)
+        send_whole(connection, 200, type, lasting ? answer_lasting_lines : answer_page_lines, gzipped);
 }
 
 static GBytes *error_body(const char *message) {
@@ -332,7 +300,7 @@ void http_send_session(HttpExchange *exchange, const char *id) {
     g_autoptr(GBytes) body = g_bytes_new_static("{}", 2);
     g_autofree char *lines =
         g_strdup_printf("%sSet-Cookie: " LOGIN_COOKIE "=%s; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=%d\r\n",
-                        security_lines, id != NULL ? id : "", id != NULL ? LOGIN_SECONDS : 0);
+                        answer_security_lines, id != NULL ? id : "", id != NULL ? LOGIN_SECONDS : 0);
     send_whole(connection, 200, "application/json", lines, body);
 }
 
@@ -340,7 +308,7 @@ void http_send_own(HttpExchange *exchange, int code, const char *type, const cha
     HttpConnection *connection = let_go(exchange, code, strlen(text));
     if (connection == NULL) return;
     g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
-    send_whole(connection, code, type, own_lines, body);
+    send_whole(connection, code, type, answer_own_lines, body);
 }
 
 void http_send_denied(HttpExchange *exchange) {
@@ -362,7 +330,7 @@ void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(v
     exchange->drained_arg = arg;
     if (connection == NULL) return;
     if (!connection->chunks) connection->keep_alive = FALSE; /* its end is the answer's */
-    write_head(connection, 200, type, security_lines, -1);
+    write_head(connection, 200, type, answer_security_lines, -1);
     set_phase(connection, PHASE_PIECES);
 }
 
@@ -431,7 +399,7 @@ static void refuse_connection(HttpConnection *connection, int code, const char *
     drop_spans(connection);
     connection->keep_alive = connection->silent = FALSE;
     connection->linger = TRUE;
-    send_whole(connection, code, "application/json", security_lines, body);
+    send_whole(connection, code, "application/json", answer_security_lines, body);
 }
 
 /* FALSE: it was answered here. */
@@ -468,7 +436,9 @@ static void begin_spans(HttpConnection *connection) {
 
 static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
-    if (connection->child) {
+    if (connection->child_of) {
+        const gboolean named = strcmp(connection->child_of, ACCESS_ANONYMOUS) != 0;
+        exchange->principal = named ? g_strdup(connection->child_of) : NULL;
         exchange->roles = ACCESS_READ;
         return;
     }
@@ -643,11 +613,13 @@ static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean child
     return stream;
 }
 
-static void open_connection(HttpServer *server, int fd, const char *name, gboolean child) {
+/* child_of: taken over; NULL for others than processes of our own. */
+static void open_connection(HttpServer *server, int fd, const char *name, char *child_of) {
     static LogLimit limit;
     const int on = 1;
     PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, 0);
     if (place == NULL) {
+        g_free(child_of);
         close(fd);
         counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
         log_limited(&limit, LOG_LEVEL_WARNING,
@@ -658,13 +630,13 @@ static void open_connection(HttpServer *server, int fd, const char *name, gboole
     }
 
     /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
-    if (!child) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (!child_of) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     HttpConnection *connection = g_new0(HttpConnection, 1);
     connection->server = server;
     connection->place = place;
     connection->link.data = connection;
-    connection->child = child;
-    connection->stream = stream_new(server, fd, child, &connection->secret);
+    connection->child_of = child_of;
+    connection->stream = stream_new(server, fd, child_of != NULL, &connection->secret);
     g_queue_push_tail_link(&server->connections, &connection->link);
     set_phase(connection, PHASE_HEAD); /* who connects asks */
     bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);
@@ -686,7 +658,7 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
         if (fd >= 0) {
             char name[PEER_NAME_BYTES];
             peer_name_of((const struct sockaddr *)&address, length, name);
-            open_connection(server, fd, name, FALSE);
+            open_connection(server, fd, name, NULL);
             continue;
         }
 
@@ -705,9 +677,13 @@ static void on_child(evutil_socket_t listen_fd, short what, void *arg) {
     HttpServer *server = arg;
     char name[PEER_NAME_BYTES];
     const int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
-    if (server->options.is_child(server->options.arg, fd, name))
-        open_connection(server, fd, name, TRUE);
+    if (fd < 0) {
+        if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) event_del(server->children); /* until a tick */
+        return;
+    }
+    char *of = server->options.child_of(server->options.arg, fd, name);
+    if (of != NULL)
+        open_connection(server, fd, name, of);
     else
         close(fd);
 }
@@ -755,6 +731,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
     HttpServer *server = arg;
     const gint64 now_ns = now_monotonic_ns();
     event_add(server->acceptable, NULL);
+    if (server->children != NULL) event_add(server->children, NULL);
     for (GList *at = server->connections.head, *next; at != NULL; at = next) {
         next = at->next; /* looking at one ends no other */
         look_at(at->data, now_ns);

@@ -46,8 +46,9 @@ typedef struct HttpServerOptions {
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;
     int children_fd; /* listening, for processes of our own, who may read; -1: none. It stays the caller's */
-    /* Is it one that has connected? name: of the peer to whose share it counts. */
-    gboolean (*is_child)(void *arg, int fd, char name[PEER_NAME_BYTES]);
+    /* Who has the process that has connected ask, a new string; NULL: it is none of ours. name: of the peer to whose
+     * share it counts. */
+    char *(*child_of)(void *arg, int fd, char name[PEER_NAME_BYTES]);
 } HttpServerOptions;
 
 typedef struct HttpServer HttpServer;

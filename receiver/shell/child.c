@@ -131,14 +131,18 @@ void child_tick(Child *child, gint64 now_ns) {
 
 /* ---- its begin ---- */
 
-static void limit(pid_t pid, int resource, rlim_t most) {
-    const struct rlimit value = {most, most};
+static void limit_softly(pid_t pid, int resource, rlim_t soft, rlim_t hard) {
+    const struct rlimit value = {soft, hard};
     prlimit(pid, (__rlimit_resource_t)resource, &value, NULL);
 }
 
+static void limit(pid_t pid, int resource, rlim_t most) { limit_softly(pid, resource, most, most); }
+
 static void set_limits(const Child *child) {
     const ChildLimits *limits = &child->options.limits;
-    limit(child->pid, RLIMIT_CPU, (rlim_t)(limits->time_ns / NS_PER_SEC + 1));
+    /* At the soft one it gets SIGXCPU, which says why it ended; at the hard one it is killed without a word. */
+    const rlim_t cpu_s = (rlim_t)(limits->time_ns / NS_PER_SEC + 1);
+    limit_softly(child->pid, RLIMIT_CPU, cpu_s, cpu_s + 1);
     limit(child->pid, RLIMIT_CORE, 0);
     limit(child->pid, RLIMIT_FSIZE, 0);
     limit(child->pid, RLIMIT_NOFILE, CHILD_FILES);

@@ -115,6 +115,12 @@ static const PlanParameter of_stragglers[] = {APP,
 static const PlanParameter of_operations[] = {
     APP,   STAGE,  OPTION("top", PLAN_TEXT, "number"), BRIEF, OPTION("clusters", PLAN_CHOICE, "true|false"),
     LIMIT, THE_END};
+static const PlanParameter of_advise[] = {APP,
+                                          OPTION("conf", PLAN_FLAG, NULL),
+                                          OPTION("all", PLAN_FLAG, NULL),
+                                          OPTION("method", PLAN_CHOICE, "ours|drelephant"),
+                                          OPTION("fail-on", PLAN_CHOICE, "low|moderate|severe|critical"),
+                                          THE_END};
 static const PlanParameter of_apps[] = {LIMIT, THE_END};
 static const PlanParameter of_jobs[] = {APP, LIMIT, THE_END};
 static const PlanParameter of_executors[] = {APP, OPTION("sort", PLAN_CHOICE, "executor|tasks|time|gc"), LIMIT,
@@ -133,6 +139,7 @@ static const PlanParameter of_tasks[] = {APP,
 const PlanAnalysis plan_analyses[] = {
     {"slow", "What is slow, and why", of_slow},
     {"why", "Why a trace, or tasks of an application, were slow", of_why},
+    {"advise", "What to change in an application, and what that saves", of_advise},
     {"nodes", "Hosts that are slower than predicted", of_nodes},
     {"functions", "Time, calls and bytes of functions", of_functions},
     {"forest", "Compressed call trees", of_forest},

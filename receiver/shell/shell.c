@@ -48,17 +48,17 @@ static void open_socket(Shell *shell) {
     log_message(LOG_LEVEL_WARNING, "no analyses are run for the page: %s", shell->off);
 }
 
-gboolean shell_child(Shell *shell, int fd, char name[PEER_NAME_BYTES]) {
+char *shell_child_of(Shell *shell, int fd, char name[PEER_NAME_BYTES]) {
     struct ucred who;
     socklen_t size = sizeof who;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return FALSE;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return NULL;
     for (const GList *at = shell->runs.head; at != NULL; at = at->next) {
         const ShellRun *run = at->data;
         if (child_pid(run->child) != who.pid || who.pid == 0) continue;
         g_strlcpy(name, run->peer, PEER_NAME_BYTES);
-        return TRUE;
+        return g_strdup(run->who);
     }
-    return FALSE;
+    return NULL;
 }
 
 /* ---- life ---- */

@@ -50,7 +50,7 @@ char *shell_off(const Shell *shell);
 /* Listens for children; -1: there is no shell. It stays the shell's. */
 int shell_socket(const Shell *shell);
 /* Is it a child of ours that has connected? name: of the peer that began it. */
-gboolean shell_child(Shell *shell, int fd, char name[PEER_NAME_BYTES]);
+char *shell_child_of(Shell *shell, int fd, char name[PEER_NAME_BYTES]);
 
 /* Errors: INPUT (no such analysis, or a value), BUSY (too many run), IO. */
 ShellRun *shell_begin(Shell *shell, const json_t *request, const char *who, const char *peer, GError **error);

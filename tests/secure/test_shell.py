@@ -18,7 +18,7 @@ def plumbd(secure, plumb_program, build_dir, tmp_path):
     )
     sanitized = build_dir.name not in ("default", "release", "debug")  # which takes terabytes of addresses
     more = {"shell__memory": "0"} if sanitized else {}
-    return secure(auth__tokens=tokens, access__read="token:*", shell__program=plumb_program, **more)
+    return secure(auth__tokens=tokens, access__read="token:*", shell__program=plumb_program, audit__log="reads", **more)
 
 
 def ask(plumbd, authority, who, path, document=None):
@@ -47,9 +47,12 @@ def test_a_reader_runs_without_a_password_for_plumb(plumbd, authority):
     assert (status, run["by"]) == (202, "token:ann")
     wait_for(lambda: state(plumbd, authority, run) == "done")
     status, text = ask(plumbd, authority, "bob", f"output?id={run['id']}")
-    assert status == 200 and b"listen" in text or b"thrift" in text
+    assert status == 200 and (b"listen" in text or b"thrift" in text)
     assert f"shell: token:ann at 127.0.0.1 begins run {run['id']}: plumb status" in plumbd.messages()
     assert token_of("ann") not in plumbd.messages()
+    # What it asks is asked by who began it, for quotas and the audit log, too.
+    lines = [line for line in plumbd.messages().splitlines() if '"/api/v1/status"' in line]
+    assert lines and all('"principal":"token:ann"' in line for line in lines)
 
 
 def test_strangers_run_and_see_nothing(plumbd, authority):

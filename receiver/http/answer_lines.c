@@ -1,0 +1,37 @@
+#include "receiver/http/answer_lines.h"
+
+#include <string.h>
+
+/* No answer is to be kept anywhere, nor to be a page, nor to be read by a page of somebody else. */
+const char answer_security_lines[] = "Cache-Control: no-store\r\n"
+                                     "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+                                     "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                     "X-Content-Type-Options: nosniff\r\n";
+
+/* Our page takes all that it shows from here. What a browser keeps of it is named by its contents. */
+#define PAGE_LINES(cache)                                                                                              \
+    "Cache-Control: " cache "\r\n"                                                                                     \
+    "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker\r\n"                             \
+    "Cross-Origin-Resource-Policy: same-origin\r\n"                                                                    \
+    "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
+    "Referrer-Policy: no-referrer\r\n"                                                                                 \
+    "X-Content-Type-Options: nosniff\r\n"
+#define GZIPPED "Content-Encoding: gzip\r\n"
+const char answer_page_lines[] = GZIPPED PAGE_LINES("no-cache");
+const char answer_lasting_lines[] = GZIPPED PAGE_LINES("private, max-age=31536000, immutable");
+const char answer_own_lines[] = PAGE_LINES("no-store");
+
+char *answer_content_lines(const HttpContent *content) {
+    g_autofree char *tag =
+        content->tag != 0 ? g_strdup_printf("ETag: W/\"%016" G_GINT64_MODIFIER "x\"\r\n", content->tag) : g_strdup("");
+    return g_strconcat(answer_security_lines, tag, content->tag != 0 ? "Vary: Accept-Encoding\r\n" : "",
+                       content->gzipped ? "Content-Encoding: gzip\r\n" : "", NULL);
+}
+
+/* Tags of proxies may have lost their W/. */
+gboolean answer_is_known(const HttpRequest *request, guint64 tag) {
+    char text[24];
+    g_snprintf(text, sizeof text, "\"%016" G_GINT64_MODIFIER "x\"", tag);
+    return tag != 0 && request->known != NULL && strstr(request->known, text) != NULL;
+}
