@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import threading
+from subprocess import PIPE
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.agent.tours import Cluster, agent, faults, start_plumbd, tour
 from tests.conftest import lasting_address
 
 VERSION = "3.5.0"
+SHELL = "org.apache.hadoop.fs.FsShell"
 
 
 class Garbage:
@@ -86,6 +88,16 @@ def test_hdfs_goes_on(broken, tour_program, toured, garbage, name):
     for process, bean in broken.senders().items():
         assert bean["SpansAcknowledged"] == 0, process
     assert garbage.answered > 0
+
+
+def test_a_command_says_that_its_spans_are_lost(broken):
+    """A wrong address: the command does what it is to do, and one line on standard error says whose fault it is."""
+    attached = agent(Nobody(), sampling="always", shutdown_timeout_ms=500)
+    listing = broken.java("wrong", SHELL, ["-ls", "/"], agent=attached, stdout=PIPE, stderr=PIPE)
+    _, errors = listing.communicate(timeout=120)
+    assert listing.returncode == 0, errors
+    (line,) = [line for line in errors.splitlines() if "were lost" in line]
+    assert line.startswith("plumb: spans of this process were lost: ") and "refused" in line
 
 
 def test_what_was_dropped_is_known_afterwards(broken, tour_program, toured, plumbd_program, tmp_path):

@@ -31,7 +31,7 @@ final class ProcessSender {
 
     private static void closeAtExit(SpanSender created) {
         try {
-            Thread hook = new Thread(created::close, "plumb-span-sender-exit");
+            Thread hook = new Thread(created::closeAtExit, "plumb-span-sender-exit");
             hook.setContextClassLoader(null);
             Runtime.getRuntime().addShutdownHook(hook);
         } catch (IllegalStateException | SecurityException e) {

@@ -120,8 +120,27 @@ public final class SpanSender implements Closeable {
     /** Sends what is queued, for at most the time configured, and counts what was left. Called again, does nothing. */
     @Override
     public void close() {
+        if (drain()) {
+            LOG.log(counters.dropped() > 0 ? Level.WARNING : Level.FINE, "closed: {0}", summary());
+        }
+    }
+
+    /**
+     * As {@link #close}, when the JVM ends. Its loggers may have been closed before, so a loss is said on standard
+     * error: else a command with a wrong address would lose its spans without a word.
+     */
+    void closeAtExit() {
+        if (drain() && counters.dropped() > 0) {
+            String why = sender.lastError();
+            System.err.println("plumb: spans of this process were lost: " + summary()
+                    + (why.isEmpty() ? "" : "; the last error: " + why));
+        }
+    }
+
+    /** FALSE when it was done before. */
+    private boolean drain() {
         if (!closing.compareAndSet(false, true)) {
-            return;
+            return false;
         }
         closed = true;
         sender.close(options.drainMs);
@@ -133,10 +152,10 @@ public final class SpanSender implements Closeable {
         ended = true;
         counters.drop(DropReason.NOT_SENT, queue.clear());
         stats.unregister();
-        LOG.log(counters.dropped() > 0 ? Level.WARNING : Level.FINE, "closed: {0}", summary());
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return true;
     }
 
     /** FALSE when this thread was interrupted while it waited. */
