@@ -22,16 +22,16 @@ const char answer_page_lines[] = GZIPPED PAGE_LINES("no-cache");
 const char answer_lasting_lines[] = GZIPPED PAGE_LINES("private, max-age=31536000, immutable");
 const char answer_own_lines[] = PAGE_LINES("no-store");
 
-char *answer_content_lines(const HttpContent *content) {
-    g_autofree char *tag =
-        content->tag != 0 ? g_strdup_printf("ETag: W/\"%016" G_GINT64_MODIFIER "x\"\r\n", content->tag) : g_strdup("");
-    return g_strconcat(answer_security_lines, tag, content->tag != 0 ? "Vary: Accept-Encoding\r\n" : "",
-                       content->gzipped ? "Content-Encoding: gzip\r\n" : "", NULL);
+char *answer_content_lines(guint64 tag, gboolean gzipped) {
+    g_autofree char *line =
+        tag != 0 ? g_strdup_printf("ETag: W/\"%016" G_GINT64_MODIFIER "x\"\r\n", tag) : g_strdup("");
+    return g_strconcat(answer_security_lines, line, tag != 0 ? "Vary: Accept-Encoding\r\n" : "",
+                       gzipped ? "Content-Encoding: gzip\r\n" : "", NULL);
 }
 
 /* Tags of proxies may have lost their W/. */
-gboolean answer_is_known(const HttpRequest *request, guint64 tag) {
+gboolean answer_is_known(const char *known, guint64 tag) {
     char text[24];
     g_snprintf(text, sizeof text, "\"%016" G_GINT64_MODIFIER "x\"", tag);
-    return tag != 0 && request->known != NULL && strstr(request->known, text) != NULL;
+    return tag != 0 && known != NULL && strstr(known, text) != NULL;
 }

@@ -258,12 +258,12 @@ void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body)
 }
 
 void http_send_content(HttpExchange *exchange, const HttpContent *content) {
-    const gboolean known = content->code == 200 && answer_is_known(&exchange->request, content->tag);
+    const gboolean known = content->code == 200 && answer_is_known(exchange->request.known, content->tag);
     HttpConnection *connection =
         let_go(exchange, known ? 304 : content->code, known ? 0 : g_bytes_get_size(content->body));
     if (connection == NULL) return;
     g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
-    g_autofree char *lines = answer_content_lines(content);
+    g_autofree char *lines = answer_content_lines(content->tag, content->gzipped);
     send_whole(connection, known ? 304 : content->code, content->type, lines, known ? nothing : content->body);
 }
 
