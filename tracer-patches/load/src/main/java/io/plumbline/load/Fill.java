@@ -39,7 +39,8 @@ final class Fill {
         await(makers, next, missing.size(), settings);
         Throwable why = failed.get();
         if (why != null) {
-            throw why instanceof IOException ? (IOException) why : new IOException("files could not be made: " + why, why);
+            throw why instanceof IOException ? (IOException) why
+                    : new IOException("files could not be made: " + why, why);
         }
     }
 
