@@ -442,7 +442,7 @@ static const Route routes[] = {
     {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_zipkin},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, AUDIT_FLUSH, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_EXPORT, ask_export},
-    {API "shell/analyses", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_NOTHING, list_analyses},
+    {API "shell/analyses", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, list_analyses},
     {API "shell/runs", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, list_runs},
     {API "shell/output", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, stream_output},
     {API "shell/run", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, begin_run},

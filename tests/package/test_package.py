@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from script.man_pages import page_name
 from tests.package.conftest import ROOT, run
 
 DOCUMENTS = "usr/share/doc/plumbline"
@@ -133,9 +134,9 @@ def test_man_pages_say_what_help_says(installed):
     programs = installed / "usr/bin"
     pages = {"plumbd.8": [programs / "plumbd"], "plumb-bridge.1": [programs / "plumb-bridge"]}
     listed = run(programs / "plumb", "--help").split("Commands:\n")[1].split("\n\n")[0]
-    summaries = dict(re.findall(r"^  (\S+) +(.*)$", listed, re.M))
+    summaries = dict(re.findall(r"^  (\S+(?: \S+)?)  +(.*)$", listed, re.M))
     assert set(COMMANDS) <= set(summaries)
-    pages.update({f"plumb-{command}.1": [programs / "plumb", command] for command in summaries})
+    pages.update({f"{page_name(name)}.1": [programs / "plumb", *name.split()] for name in summaries})
     for page, command in pages.items():
         file = installed / f"usr/share/man/man{page[-1]}/{page}"
         done = subprocess.run(
@@ -147,7 +148,8 @@ def test_man_pages_say_what_help_says(installed):
         assert done.returncode == 0 and done.stderr == "", page
         assert options_in_help(*command) <= set(re.findall(r"--[\w-]+", done.stdout)), page
         if len(command) > 1:
-            assert f"plumb-{command[1]} - {summaries[command[1]]}" in done.stdout
+            name = " ".join(command[1:])
+            assert f"{page_name(name)} - {summaries[name]}" in done.stdout
 
 
 def test_the_configuration_has_a_page_with_every_option(installed):

@@ -50,6 +50,7 @@ def locked(secure, authority, tmp_path):
 
 
 ACTIONS = {"/api/v1/export": "export", "/api/v1/flush": "flush", "/logout": "logout"}
+ACTIONS |= {"/api/v1/shell/run": "analysis", "/api/v1/shell/stop": "analysis"}
 UNTOLD = {"/healthz", "/readyz", "/metrics", "/", "/assets/none.js", "/v1/traces", "/api/v2/spans", "/login.js"}
 
 
@@ -57,21 +58,22 @@ def test_the_matrix_leaves_a_line_each(locked, authority, tmp_path):
     plumbd = locked(audit__log="reads")
     expected = []
     for path, (method, needed) in ROUTES.items():
+        route, asked = path.partition("?")[0], "&" if "?" in path else "?"
         known = not path.startswith(("/nobody", "/v2", "/api/v1/a/"))
         for role in ROLES:
             for way, (context, headers) in ways(authority, role).items():
-                status, _ = ask(plumbd, context, path + "?limit=1", method, headers)
+                status, _ = ask(plumbd, context, path + asked + "limit=1", method, headers)
                 principal = f"cert:{role}" if way == "certificate" else f"token:a-{role}"
                 action = ACTIONS.get(path, "question") if suffices(role, needed) else "denied"
                 if action == "denied" or (known and path not in UNTOLD):
-                    expected.append((action, principal, path, status))
+                    expected.append((action, principal, route, status))
     assert plumbd.stop() == 0
     events = lines_of(tmp_path / "audit.log")
     assert [events[0]["action"], events[-1]["action"]] == ["start", "stop"]
     found = [(event["action"], event["principal"], event["route"], event["status"]) for event in events[1:-1]]
     assert found == expected
     for event in events[1:-1]:
-        assert event["address"] == "127.0.0.1" and event["port"] == "http" and event["query"] == "limit=1"
+        assert event["address"] == "127.0.0.1" and event["port"] == "http" and event["query"].endswith("limit=1")
         assert event["duration_ns"] > 0 and (event["outcome"] == "ok") == (event["status"] < 400)
         assert "bytes" in event or event["action"] == "logout"
 
