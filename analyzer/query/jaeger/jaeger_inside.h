@@ -36,6 +36,7 @@ struct JaegerTraces {
     JsonText *text;
     JsonText own; /* when the caller wants a document */
     guint traces, spans;
+    gboolean full; /* set by add: more are not looked for */
 };
 void jaeger_traces_begin(JaegerTraces *traces, const Asked *asked);
 void jaeger_traces_add(JaegerTraces *traces, const TraceView *view);

@@ -178,11 +178,15 @@ gboolean search_add(JaegerTraces *traces, const TraceSearch *wanted, const char 
     return allowance_check(error);
 }
 
+static gboolean is_over(const JaegerTraces *traces, const TraceSearch *wanted) {
+    return traces->full || traces->traces >= wanted->limit;
+}
+
 gboolean search_traces(JaegerTraces *traces, const TraceSearch *wanted, GError **error) {
     const gint64 most = MIN(wanted->limit * LOOKED_INTO, SEARCH_LIMIT_MOST);
     gsize seen = 0;
     gint64 limit = wanted->limit;
-    for (gboolean more = TRUE; more && traces->traces < wanted->limit; limit *= 4) {
+    for (gboolean more = TRUE; more && !is_over(traces, wanted); limit *= 4) {
         g_autoptr(QueryParams) params = traces_params(wanted, MIN(limit, most));
         const Asked question = {.archive = traces->asked->archive,
                                 .params = params,
@@ -193,7 +197,7 @@ gboolean search_traces(JaegerTraces *traces, const TraceSearch *wanted, GError *
 
         const json_t *list = json_object_get(answer, "traces");
         /* Newest first, so those that were looked into are the first of these. */
-        for (; seen < json_array_size(list) && traces->traces < wanted->limit; seen++) {
+        for (; seen < json_array_size(list) && !is_over(traces, wanted); seen++) {
             const char *id = json_string_value(json_object_get(json_array_get(list, seen), "trace"));
             if (!search_add(traces, wanted, id, error)) return FALSE;
         }

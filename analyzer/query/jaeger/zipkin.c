@@ -69,7 +69,7 @@ gboolean zipkin_asks_for(const char *question, guint64 *trace_id) {
 /* ---- several ---- */
 
 static gboolean add_many(JaegerTraces *traces, char **ids, GError **error) {
-    for (guint i = 0; ids[i] != NULL; i++)
+    for (guint i = 0; ids[i] != NULL && !traces->full; i++)
         if (!search_add(traces, NULL, ids[i], error)) return FALSE;
     return TRUE;
 }

@@ -153,7 +153,6 @@ static void put_span(Archive *archive, JsonText *out, const SpanRec *span, const
 }
 
 static void add_trace(JaegerTraces *traces, const TraceView *view) {
-    if (traces->spans >= JAEGER_SPANS) return; /* an empty list would be a trace without a root */
     Archive *archive = traces->asked->archive;
     char trace_id[33];
     jaeger_format_id(jaeger_trace_high(archive, view), view->trace_id, trace_id);
@@ -169,6 +168,7 @@ static void add_trace(JaegerTraces *traces, const TraceView *view) {
         traces->spans++;
     }
     put(traces->text, "]");
+    traces->full = traces->spans >= JAEGER_SPANS; /* an empty list would be a trace without a root */
 }
 
 /* ---- answers ---- */
