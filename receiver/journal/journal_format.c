@@ -4,48 +4,27 @@
 #include <xxhash.h>
 
 #include "common/base/error.h"
+#include "common/base/little_endian.h"
 
 static const char magic[8] = {'P', 'L', 'U', 'M', 'B', 'J', 'N', 'L'};
 
-static void put_u32(guint8 *at, guint32 value) {
-    value = GUINT32_TO_LE(value);
-    memcpy(at, &value, sizeof value);
-}
-
-static void put_u64(guint8 *at, guint64 value) {
-    value = GUINT64_TO_LE(value);
-    memcpy(at, &value, sizeof value);
-}
-
-static guint32 get_u32(const guint8 *at) {
-    guint32 value;
-    memcpy(&value, at, sizeof value);
-    return GUINT32_FROM_LE(value);
-}
-
-static guint64 get_u64(const guint8 *at) {
-    guint64 value;
-    memcpy(&value, at, sizeof value);
-    return GUINT64_FROM_LE(value);
-}
-
 void journal_header_encode(const JournalHeader *header, guint8 out[JOURNAL_HEADER_BYTES]) {
     memcpy(out, magic, sizeof magic);
-    put_u32(out + 8, JOURNAL_FORMAT_VERSION);
-    put_u32(out + 12, 0);
-    put_u64(out + 16, header->number);
-    put_u64(out + 24, header->salt);
-    put_u64(out + 32, header->previous_number);
-    put_u64(out + 40, header->previous_size_bytes);
-    put_u64(out + 48, header->previous_salt);
-    put_u64(out + 56, XXH3_64bits(out, 56));
+    put_u32_le(out + 8, JOURNAL_FORMAT_VERSION);
+    put_u32_le(out + 12, 0);
+    put_u64_le(out + 16, header->number);
+    put_u64_le(out + 24, header->salt);
+    put_u64_le(out + 32, header->previous_number);
+    put_u64_le(out + 40, header->previous_size_bytes);
+    put_u64_le(out + 48, header->previous_salt);
+    put_u64_le(out + 56, XXH3_64bits(out, 56));
 }
 
 /* Of this version and this length. */
 static gboolean header_good(Bytes file, guint version, gsize size_bytes) {
     const guint8 *at = file.data;
-    return file.size_bytes >= size_bytes && get_u32(at + 8) == version &&
-           XXH3_64bits(at, size_bytes - 8) == get_u64(at + size_bytes - 8);
+    return file.size_bytes >= size_bytes && get_u32_le(at + 8) == version &&
+           XXH3_64bits(at, size_bytes - 8) == get_u64_le(at + size_bytes - 8);
 }
 
 gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error) {
@@ -53,7 +32,7 @@ gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error
     if (file.size_bytes < JOURNAL_HEADER_2_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
     if (memcmp(at, magic, sizeof magic) != 0) return fail(error, PLUMB_ERROR_CORRUPT, "not a journal segment");
 
-    const guint version = get_u32(at + 8);
+    const guint version = get_u32_le(at + 8);
     const gboolean current = header_good(file, JOURNAL_FORMAT_VERSION, JOURNAL_HEADER_BYTES);
     if (!current && !header_good(file, 2, JOURNAL_HEADER_2_BYTES)) {
         /* All versions to come have a header of this length, or of the earlier one, with its check at the end. */
@@ -66,11 +45,11 @@ gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error
     }
 
     *header = (JournalHeader){
-        .number = get_u64(at + 16),
-        .salt = get_u64(at + 24),
-        .previous_number = get_u64(at + 32),
-        .previous_size_bytes = get_u64(at + 40),
-        .previous_salt = current ? get_u64(at + 48) : 0,
+        .number = get_u64_le(at + 16),
+        .salt = get_u64_le(at + 24),
+        .previous_number = get_u64_le(at + 32),
+        .previous_size_bytes = get_u64_le(at + 40),
+        .previous_salt = current ? get_u64_le(at + 48) : 0,
         .version = version,
     };
     return TRUE;
@@ -84,25 +63,25 @@ JournalRecord journal_record(Bytes payload) {
 
 static guint64 head_check(const guint8 head[16], guint64 salt, guint64 offset) {
     guint8 input[32];
-    put_u64(input, offset);
-    put_u64(input + 8, salt);
+    put_u64_le(input, offset);
+    put_u64_le(input + 8, salt);
     memcpy(input + 16, head, 16);
     return XXH3_64bits(input, sizeof input);
 }
 
 void journal_record_encode(const JournalRecord *record, guint64 salt, guint64 offset,
                            guint8 out[JOURNAL_RECORD_HEADER_BYTES]) {
-    put_u32(out, (guint32)record->payload.size_bytes);
-    put_u32(out + 4, 0);
-    put_u64(out + 8, record->checksum);
-    put_u64(out + 16, head_check(out, salt, offset));
+    put_u32_le(out, (guint32)record->payload.size_bytes);
+    put_u32_le(out + 4, 0);
+    put_u64_le(out + 8, record->checksum);
+    put_u64_le(out + 16, head_check(out, salt, offset));
 }
 
 void journal_end_encode(guint64 salt, guint64 offset, guint8 out[JOURNAL_RECORD_HEADER_BYTES]) {
-    put_u32(out, END_LENGTH);
-    put_u32(out + 4, 0);
-    put_u64(out + 8, 0);
-    put_u64(out + 16, head_check(out, salt, offset));
+    put_u32_le(out, END_LENGTH);
+    put_u32_le(out + 4, 0);
+    put_u64_le(out + 8, 0);
+    put_u64_le(out + 16, head_check(out, salt, offset));
 }
 
 static void need(const JournalReader *reader, gsize from, gsize until) {
@@ -137,7 +116,7 @@ static gboolean head_good(const JournalReader *reader, gsize at) {
     need(reader, at, at + JOURNAL_RECORD_HEADER_BYTES);
     const guint8 *head = reader->data + at;
     /* The zeros first: cheap, and most places in a payload do not have them. */
-    return get_u32(head + 4) == 0 && head_check(head, reader->header.salt, at) == get_u64(head + 16);
+    return get_u32_le(head + 4) == 0 && head_check(head, reader->header.salt, at) == get_u64_le(head + 16);
 }
 
 /* Where the next good head is, from 'at' on; the end when there is none. */
@@ -158,7 +137,7 @@ static void note_bad(JournalReader *reader, gsize from) {
 }
 
 static gboolean at_end_mark(JournalReader *reader) {
-    if (get_u32(reader->data + reader->at) != END_LENGTH) return FALSE;
+    if (get_u32_le(reader->data + reader->at) != END_LENGTH) return FALSE;
     reader->unused_bytes = reader->size_bytes - reader->at;
     reader->at = reader->size_bytes;
     return TRUE;
@@ -172,9 +151,9 @@ gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
         }
         if (at_end_mark(reader)) break;
         const guint8 *head = reader->data + reader->at;
-        const gsize length = get_u32(head), left = reader->size_bytes - reader->at - JOURNAL_RECORD_HEADER_BYTES;
+        const gsize length = get_u32_le(head), left = reader->size_bytes - reader->at - JOURNAL_RECORD_HEADER_BYTES;
         if (length <= left) need(reader, reader->at, reader->at + JOURNAL_RECORD_HEADER_BYTES + length);
-        if (length > left || XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {
+        if (length > left || XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64_le(head + 8)) {
             note_bad(reader, reader->at + JOURNAL_RECORD_HEADER_BYTES + MIN(length, left));
             continue;
         }

@@ -8,6 +8,7 @@
 
 #include "common/base/clamped.h"
 #include "common/base/error.h"
+#include "common/base/little_endian.h"
 
 #define CHECKED_BYTES   60u
 #define TEXT_BYTES      52u
@@ -145,24 +146,6 @@ static gboolean read_head(LoadRunReader *reader, Bytes *piece, GError **error) {
 
 /* ---- records ---- */
 
-static guint16 u16_at(const guint8 *at) {
-    guint16 value;
-    memcpy(&value, at, sizeof value);
-    return GUINT16_FROM_LE(value);
-}
-
-static guint32 u32_at(const guint8 *at) {
-    guint32 value;
-    memcpy(&value, at, sizeof value);
-    return GUINT32_FROM_LE(value);
-}
-
-static gint64 i64_at(const guint8 *at) {
-    guint64 value;
-    memcpy(&value, at, sizeof value);
-    return (gint64)GUINT64_FROM_LE(value);
-}
-
 /* The slowest are a heap with the fastest of them on top. */
 static void keep_slow(GArray *heap, const LoadSlow *slow) {
     LoadSlow *at = (LoadSlow *)(void *)heap->data;
@@ -186,12 +169,13 @@ static void keep_slow(GArray *heap, const LoadSlow *slow) {
 }
 
 static gboolean take_operation(LoadRun *run, const guint8 *record) {
-    const guint error = u16_at(record + 2);
-    const gint64 begin_ns = i64_at(record + 16), end_ns = i64_at(record + 24), bytes = i64_at(record + 32);
-    LoadSlow slow = {.unfinished = (u32_at(record + 56) & FLAG_UNFINISHED) != 0,
-                     .number = (guint64)i64_at(record + 48),
-                     .trace = (guint64)i64_at(record + 40),
-                     .due_ns = i64_at(record + 8)};
+    const guint error = get_u16_le(record + 2);
+    const gint64 begin_ns = (gint64)get_u64_le(record + 16), end_ns = (gint64)get_u64_le(record + 24),
+                 bytes = (gint64)get_u64_le(record + 32);
+    LoadSlow slow = {.unfinished = (get_u32_le(record + 56) & FLAG_UNFINISHED) != 0,
+                     .number = get_u64_le(record + 48),
+                     .trace = get_u64_le(record + 40),
+                     .due_ns = (gint64)get_u64_le(record + 8)};
     if (record[1] >= LOAD_KINDS || error > TEXTS_MOST || slow.due_ns < 0 || begin_ns < slow.due_ns ||
         end_ns < begin_ns || end_ns > TIME_MOST_NS || bytes < 0 || bytes > LOAD_FILE_MOST_BYTES ||
         slow.number >= LOAD_OPERATIONS_MOST)
@@ -218,15 +202,15 @@ static gboolean take_operation(LoadRun *run, const guint8 *record) {
         return TRUE;
     }
     const LoadSample sample = {slow.latency_ns, slow.service_ns, (guint32)(slow.due_ns / NS_PER_SECOND),
-                               u32_at(record + 4)};
+                               get_u32_le(record + 4)};
     g_array_append_val(kind->samples, sample);
     keep_slow(run->slowest, &slow);
     return TRUE;
 }
 
 static gboolean take_text(LoadRun *run, const guint8 *record) {
-    const guint part = record[1], number = u16_at(record + 2);
-    const gsize length = u32_at(record + 4), from = part * TEXT_BYTES;
+    const guint part = record[1], number = get_u16_le(record + 2);
+    const gsize length = get_u32_le(record + 4), from = part * TEXT_BYTES;
     if (number == 0 || number > TEXTS_MOST || length > TEXT_MOST_BYTES || from >= length) return FALSE;
     if (run->texts->len <= number) g_ptr_array_set_size(run->texts, (gint)number + 1);
     char **text = (char **)&run->texts->pdata[number];
@@ -236,7 +220,7 @@ static gboolean take_text(LoadRun *run, const guint8 *record) {
 }
 
 static gboolean take_end(LoadRun *run, const guint8 *record) {
-    const gint64 end_ns = i64_at(record + 8), handed_on = i64_at(record + 16);
+    const gint64 end_ns = (gint64)get_u64_le(record + 8), handed_on = (gint64)get_u64_le(record + 16);
     if (record[1] >= RUN_KILLED || end_ns < 0 || end_ns > TIME_MOST_NS || handed_on < 0 ||
         handed_on > LOAD_OPERATIONS_MOST)
         return FALSE;
@@ -248,7 +232,7 @@ static gboolean take_end(LoadRun *run, const guint8 *record) {
 
 static void take_record(LoadRun *run, const guint8 *record) {
     run->records++;
-    gboolean sound = u32_at(record + CHECKED_BYTES) == crc32(0, record, CHECKED_BYTES);
+    gboolean sound = get_u32_le(record + CHECKED_BYTES) == crc32(0, record, CHECKED_BYTES);
     if (sound && record[0] == 'o') {
         sound = take_operation(run, record);
     } else if (sound && record[0] == 't') {
