@@ -48,10 +48,6 @@ typedef struct V1Binary {
     Endpoint at;
 } V1Binary;
 
-static gboolean text_is(BatchString text, const char *word) {
-    return text.length == strlen(word) && memcmp(text.data, word, text.length) == 0;
-}
-
 /* Past what 64 bits hold, or before 1970, it is out of range, and the span is refused alone. */
 static guint64 ns_of(gint64 microseconds) {
     if (microseconds < 0 || microseconds > G_MAXINT64 / 1000) return G_MAXINT64;
@@ -110,7 +106,7 @@ static void note_moment(V1Span *span, const V1Annotation *annotation) {
     const Moment moment = {TRUE, annotation->time_ns};
     guint rank = 1;
     for (guint i = 0; i < MOMENTS; i++) {
-        if (!text_is(annotation->value, moments[i])) continue;
+        if (!batch_text_is(annotation->value, moments[i])) continue;
         span->moments[i] = moment;
         rank = 2 + MOMENTS - i;
     }
@@ -120,7 +116,7 @@ static void note_moment(V1Span *span, const V1Annotation *annotation) {
 }
 
 static gboolean is_peer(const V1Binary *binary) {
-    return binary->kind == KIND_BOOL && (text_is(binary->key, "sa") || text_is(binary->key, "ca"));
+    return binary->kind == KIND_BOOL && (batch_text_is(binary->key, "sa") || batch_text_is(binary->key, "ca"));
 }
 
 static void find_annotations(ThriftReader *r, V1Span *span) {
@@ -252,7 +248,7 @@ static void say_annotations(ThriftReader *r, ServiceSpans *spans) {
     for (guint32 i = 0; i < n && r->fault == NULL && service_is_good(spans); i++) {
         const V1Annotation annotation = read_annotation(r);
         gboolean moment = FALSE;
-        for (guint m = 0; m < MOMENTS; m++) moment = moment || text_is(annotation.value, moments[m]);
+        for (guint m = 0; m < MOMENTS; m++) moment = moment || batch_text_is(annotation.value, moments[m]);
         if (!moment) service_span_event(spans, annotation.time_ns, annotation.value);
     }
 }
@@ -321,7 +317,7 @@ static BatchString read_entry(ThriftReader *r) {
         default: thrift_skip(r, field.type, TRUE);
         }
     }
-    if (r->fault == NULL && !text_is(category, CATEGORY))
+    if (r->fault == NULL && !batch_text_is(category, CATEGORY))
         thrift_fault(r, PLUMB_ERROR_INPUT, "Log takes the category '" CATEGORY "' only");
     return message;
 }

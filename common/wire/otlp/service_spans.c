@@ -234,10 +234,6 @@ void service_begin(ServiceSpans *spans) {
     spans->named = FALSE;
 }
 
-static gboolean text_is(BatchString text, const char *word) {
-    return text.length == strlen(word) && memcmp(text.data, word, text.length) == 0;
-}
-
 void service_attribute(ServiceSpans *spans, BatchString key, BatchString value) {
     if (spans->attributes->len >= LIMIT_SPAN_ANNOTATIONS / 2) {
         spans->cut++;
@@ -246,10 +242,10 @@ void service_attribute(ServiceSpans *spans, BatchString key, BatchString value) 
     const BatchAnnotation attribute = {intern(spans, SCOPE_RESOURCE, key), take_text(spans, value, LIMIT_VALUE_BYTES)};
     if (spans->fault != NULL) return;
     g_array_append_val(spans->attributes, attribute);
-    if (text_is(key, "service.name")) spans->name = attribute.value;
-    if (text_is(key, "host.name")) spans->host = attribute.value;
-    if (text_is(key, "k8s.node.name") && spans->host.length == 0) spans->host = attribute.value;
-    if (text_is(key, "process.pid")) spans->pid = attribute.value;
+    if (batch_text_is(key, "service.name")) spans->name = attribute.value;
+    if (batch_text_is(key, "host.name")) spans->host = attribute.value;
+    if (batch_text_is(key, "k8s.node.name") && spans->host.length == 0) spans->host = attribute.value;
+    if (batch_text_is(key, "process.pid")) spans->pid = attribute.value;
 }
 
 void service_scope(ServiceSpans *spans, BatchString name, BatchString version) {

@@ -65,4 +65,7 @@ void service_span_end(ServiceSpans *spans, const ServiceSpan *span);
 /* A copy that lasts as long as the batch. */
 BatchString service_text(ServiceSpans *spans, const char *data, gsize length);
 BatchString service_digits(ServiceSpans *spans, gint64 number);
+static inline gboolean batch_text_is(BatchString text, const char *word) {
+    return text.length == strlen(word) && memcmp(text.data, word, text.length) == 0;
+}
 static inline BatchString batch_literal(const char *text) { return (BatchString){text, (guint32)strlen(text)}; }
