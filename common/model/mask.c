@@ -171,8 +171,9 @@ static void put_hash(Masker *masker, const char *text, gsize length) {
         g_string_append_len(masker->out, text, (gssize)length);
         return;
     }
-    g_autofree char *whole = g_strndup(text, length);
-    const char *known = g_hash_table_lookup(masker->hashes, whole);
+    const gboolean remembered = length <= REMEMBERED_BYTES;
+    g_autofree char *whole = remembered ? g_strndup(text, length) : NULL;
+    const char *known = remembered ? g_hash_table_lookup(masker->hashes, whole) : NULL;
     if (known != NULL) {
         g_string_append(masker->out, known);
         return;
@@ -182,7 +183,7 @@ static void put_hash(Masker *masker, const char *text, gsize length) {
                                                       (const guchar *)text, length);
     g_autofree char *made = g_strdup_printf("~%.*s", (int)HASH_DIGITS, digits);
     g_string_append(masker->out, made);
-    if (length > REMEMBERED_BYTES) return;
+    if (!remembered) return;
     if (g_hash_table_size(masker->hashes) >= REMEMBERED) g_hash_table_remove_all(masker->hashes);
     g_hash_table_insert(masker->hashes, g_steal_pointer(&whole), g_steal_pointer(&made));
 }
