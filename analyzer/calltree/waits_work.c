@@ -51,11 +51,11 @@ typedef struct Collector {
     const WaitPart *parts;
     WaitTable *table;
     TimesRule rule;
-    gboolean standing; /* is it looked for stations that stand still? */
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
 } Collector;
 
+static gboolean looks_at_standing(const Collector *c) { return c->rule >= TIMES_STANDING; }
 static guint32 pattern_node(const Collector *c, guint32 node) { return c->node_of != NULL ? c->node_of[node] : 0; }
 static WaitPart part_at(const Collector *c, guint32 node) { return c->parts[c->node_of ? c->node_of[node] : node]; }
 
@@ -272,7 +272,7 @@ static Sends sends_to(const Collector *c, guint32 station) {
 }
 
 static void add_still(Collector *c, guint32 station, gint64 from_ns, gint64 to_ns) {
-    if (!c->standing || from_ns >= to_ns) return;
+    if (!looks_at_standing(c) || from_ns >= to_ns) return;
     add_work(c, station, from_ns, to_ns);
     c->contexts[station].still_ns += (guint64)to_ns - (guint64)from_ns;
 }
@@ -280,7 +280,8 @@ static void add_still(Collector *c, guint32 station, gint64 from_ns, gint64 to_n
 /* What has arrived is not being sent any more. */
 static void add_packet_of(Collector *c, const Sends *sends, const Receive *receive, const Send *send) {
     const gint64 from_ns = MAX(receive->from_ns, send->from_ns);
-    const gint64 sent_ns = c->standing ? CLAMP(send->to_ns, from_ns, MAX(from_ns, receive->to_ns)) : receive->to_ns;
+    const gint64 sent_ns =
+        looks_at_standing(c) ? CLAMP(send->to_ns, from_ns, MAX(from_ns, receive->to_ns)) : receive->to_ns;
     add_work_of(c, receive->node, WORK_RECEIVING, from_ns, sent_ns);
     if (sent_ns < receive->to_ns && from_ns < receive->to_ns) {
         add_work_of(c, receive->node, WORK_LATE, sent_ns, receive->to_ns);
@@ -320,7 +321,7 @@ static void join_handling(Collector *c, const Receive *receives, guint n) {
  * begin together comes first is chance (it hangs on their ids), so they count alike: not. */
 static void list_asked(Collector *c) {
     const CallTree *tree = c->tree;
-    for (guint32 i = 1; i < tree->n_nodes && c->standing; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && looks_at_standing(c); i++) {
         const guint32 caller = tree->parent[i];
         if (tree->span[i] == NULL || tree->span[caller] == NULL) continue;
         const WaitPart part = part_at(c, i);
@@ -421,9 +422,7 @@ static void weigh_stations(Collector *c) {
 WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
                             TimesRule rule) {
     const gsize bytes = measured->tree->n_nodes * sizeof(Context);
-    Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table};
-    c.rule = rule;
-    c.standing = rule >= TIMES_STANDING;
+    Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table, .rule = rule};
     c.contexts = large_new(bytes);
     c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);
     c.work = g_array_new(FALSE, FALSE, sizeof(Work));
