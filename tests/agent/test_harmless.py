@@ -9,11 +9,11 @@ from subprocess import PIPE
 import pytest
 
 from script.hdfs.cluster import free_port
+from tests.agent.conftest import FS_SHELL, SHELL_SECONDS
 from tests.agent.tours import Cluster, agent, faults, start_plumbd, tour
 from tests.conftest import lasting_address
 
 VERSION = "3.5.0"
-SHELL = "org.apache.hadoop.fs.FsShell"
 
 
 class Garbage:
@@ -93,8 +93,8 @@ def test_hdfs_goes_on(broken, tour_program, toured, garbage, name):
 def test_a_command_says_that_its_spans_are_lost(broken):
     """A wrong address: the command does what it is to do, and one line on standard error says whose fault it is."""
     attached = agent(Nobody(), sampling="always", shutdown_timeout_ms=500)
-    listing = broken.java("wrong", SHELL, ["-ls", "/"], agent=attached, stdout=PIPE, stderr=PIPE)
-    _, errors = listing.communicate(timeout=120)
+    listing = broken.java("wrong", FS_SHELL, ["-ls", "/"], agent=attached, stdout=PIPE, stderr=PIPE)
+    _, errors = listing.communicate(timeout=SHELL_SECONDS)
     assert listing.returncode == 0, errors
     (line,) = [line for line in errors.splitlines() if "were lost" in line]
     assert line.startswith("plumb: spans of this process were lost: ") and "refused" in line
