@@ -14,7 +14,7 @@
 #include "common/store/store_damage.h"
 #include "receiver/http/http_shell.h"
 #include "receiver/http/login_page.h"
-#include "receiver/http/metrics.h"
+#include "receiver/http/metrics/metrics.h"
 #include "receiver/http/page.h"
 #include "receiver/http/route.h"
 #include "receiver/http/server.h"

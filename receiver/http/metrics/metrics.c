@@ -1,4 +1,4 @@
-#include "receiver/http/metrics.h"
+#include "receiver/http/metrics/metrics.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/store/store_damage.h"
 #include "receiver/background/memory.h"
-#include "receiver/http/cluster_metrics.h"
+#include "receiver/http/metrics/cluster_metrics.h"
 #include "receiver/state/account_report.h"
 
 static void write_gauge(Exposition *out, const char *name, const char *help, double value) {

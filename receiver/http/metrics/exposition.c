@@ -1,4 +1,4 @@
-#include "receiver/http/exposition.h"
+#include "receiver/http/metrics/exposition.h"
 
 #include <string.h>
 

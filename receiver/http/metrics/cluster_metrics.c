@@ -1,4 +1,4 @@
-#include "receiver/http/cluster_metrics.h"
+#include "receiver/http/metrics/cluster_metrics.h"
 
 #include <stdlib.h>
 
