@@ -19,11 +19,13 @@ if(rocksdb_file)
 endif()
 
 install(FILES conf/plumbd.conf DESTINATION /etc/plumbline COMPONENT plumbd)
+install(FILES conf/plumbd.logrotate DESTINATION /etc/logrotate.d RENAME plumbd COMPONENT plumbd)
 install(FILES conf/plumb-agent.conf DESTINATION /etc/plumbline COMPONENT plumbline-agent)
 install(FILES conf/plumbd.service DESTINATION lib/systemd/system COMPONENT plumbd)
 install(FILES conf/plumb-bridge.service DESTINATION lib/systemd/system COMPONENT plumb-bridge)
 install(FILES conf/plumb.bash-completion
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME plumb COMPONENT plumb)
+install(FILES conf/_plumb DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT plumb)
 install(FILES conf/plumb.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT plumb)
 
 install(FILES README.md DESTINATION ${documents} COMPONENT plumb)

@@ -87,6 +87,75 @@ def debian(tmp_path_factory, debian_packages):
     return Debian(tmp_path_factory.mktemp("debian"), debian_packages)
 
 
+class Buildah:
+    """Images in a folder of their own, made and run without a daemon."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "BUILDAH_ISOLATION": "chroot"}
+
+    def command(self, *command):
+        return ["buildah", "--root", self.folder / "images", "--runroot", self.folder / "state", *command]
+
+    def __call__(self, *command):
+        return run(*self.command(*command), env=self.environment)
+
+    def image(self, file, folder, name, *options):
+        """Builds the Containerfile with this folder as its context."""
+        self("build", "--pull-never", "--tag", name, "--file", file, *options, folder)
+        return name
+
+    def start(self, image, *arguments):
+        """The image's command, with these arguments behind it, as its user; what "podman run" does. (container, Popen)"""
+        container = self("from", image).strip()
+        config = json.loads(self("inspect", container))["OCIv1"]["config"]
+        command = [*config["Entrypoint"], *config["Cmd"], *arguments]
+        process = subprocess.Popen(
+            list(map(str, self.command("run", container, "--", *command))),
+            stdout=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+        )
+        return container, process
+
+
+def descendants(pid):
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return children + [further for child in children for further in descendants(child)]
+
+
+@pytest.fixture
+def buildah(tmp_path):
+    made = Buildah(tmp_path)
+    yield made
+    made("rm", "--all")
+    made("rmi", "--all", "--force")
+
+
+def test_container(debian, debian_packages, buildah, tmp_path):
+    """conf/Containerfile on an image of that Debian: plumbd runs as a user that is not root, and takes spans."""
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for file in debian_packages.values():
+        run("cp", file, packages)
+    (tmp_path / "base").write_text("FROM scratch\nCOPY . /\n")
+    base = buildah.image(tmp_path / "base", debian.root, "localhost/base")
+    image = buildah.image(ROOT / "conf/Containerfile", packages, "localhost/plumbline", f"--build-arg=base={base}")
+
+    container, process = buildah.start(image, "--set=listen.thrift=127.0.0.1:0", "--set=listen.http=127.0.0.1:0")
+    thrift, http = re.findall(r"127\.0\.0\.1:\d+", process.stdout.readline())[:2]
+    buildah("copy", container, SPANS, "/srv/spans.json")
+    buildah("run", container, "--", "plumb", "--server", http, "import", "--thrift", thrift, "/srv/spans.json")
+    status = json.loads(buildah("run", container, "--", "plumb", "--server", http, "--json", "status"))
+    assert status["store"]["traces"] > 0
+    owner = buildah("run", container, "--", "stat", "-c", "%U", "/var/lib/plumbline/store").strip()
+    assert owner == "plumbline"
+    (plumbd,) = [pid for pid in descendants(process.pid) if Path(f"/proc/{pid}/comm").read_text() == "plumbd\n"]
+    os.kill(plumbd, signal.SIGTERM)
+    assert process.wait(120) == 0
+
+
 def of_version(package, version, folder):
     """The same package under another version: what an upgrade starts from."""
     tree = folder / f"{package.name}.tree"
@@ -130,7 +199,7 @@ def test_installed_upgraded_removed_purged(debian, debian_packages, tmp_path):
     assert debian.installed() == {} and not debian.has("usr/bin/plumbd")
     assert debian.has(f"{STORE}/store") and configuration.exists()
     debian("dpkg", "--purge", *debian_packages)
-    left = [path for folder in ("etc", "usr", "var/lib") for path in (debian.root / folder).rglob("*plumb*")]
+    left = [path for folder in ("etc", "usr", "var/lib", "var/log") for path in (debian.root / folder).rglob("*plumb*")]
     assert [path for path in left if "/dpkg/" not in str(path)] == []
 
 

@@ -21,6 +21,7 @@ MUST_HAVE = {
         "usr/bin/plumb",
         "usr/share/bash-completion/completions/plumb",
         "usr/share/fish/vendor_completions.d/plumb.fish",
+        "usr/share/zsh/vendor-completions/_plumb",
         "usr/share/man/man8/plumbd.8",
         "usr/share/man/man5/plumbd.conf.5",
         "usr/share/man/man1/plumb.1",
@@ -33,7 +34,12 @@ MUST_HAVE = {
         f"{DOCUMENTS}/examples/grafana-datanode.json",
         f"{DOCUMENTS}/examples/grafana-plumbd.json",
     ],
-    "plumbd": ["usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service"],
+    "plumbd": [
+        "usr/bin/plumbd",
+        "etc/plumbline/plumbd.conf",
+        "etc/logrotate.d/plumbd",
+        "usr/lib/systemd/system/plumbd.service",
+    ],
     "plumb-bridge": ["usr/bin/plumb-bridge", "usr/lib/systemd/system/plumb-bridge.service"],
     "plumbline-agent": [
         "etc/plumbline/plumb-agent.conf",
