@@ -159,6 +159,21 @@ static void append_names(const json_t *receiver, GString *out) {
     line(out, "names", g_strdup_printf("%s, %.0f %% of what there may be, %s folded", entries, full * 100, folded));
 }
 
+/* Who asked or sent more than a quota allows; the first of them, since who it is most often comes first. */
+static void append_quotas(const json_t *rows, const Style *style, GString *out) {
+    enum { SHOWN = 5 };
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) {
+        if (i == SHOWN) break;
+        g_autofree char *who = show_text(style, row, "who");
+        g_autofree char *refused = reasons(style, field_object(row, "refused"));
+        line(out, "over quota", g_strdup_printf("%s: %s", who, refused));
+    }
+    if (json_array_size(rows) > SHOWN)
+        line(out, "", g_strdup_printf("and %zu more: plumb status --json", json_array_size(rows) - SHOWN));
+}
+
 /* What was lost or damaged; the last three are rare enough to be shown only where they are. */
 static void append_losses(const json_t *receiver, const ShowOptions *options, GString *out) {
     static const char *const fields[] = {"refused", "rejected_frames", "refused_connections"};
@@ -167,6 +182,7 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
         g_autofree char *text = reasons(&options->style, field_object(receiver, fields[i]));
         line(out, labels[i], g_strdup(*text != '\0' ? text : "none"));
     }
+    append_quotas(field_list(receiver, "over_quota"), &options->style, out);
     append_names(receiver, out);
     g_autofree char *http = reasons(&options->style, field_object(receiver, "rejected_http"));
     if (*http != '\0') line(out, "refused HTTP", g_strdup(http));
