@@ -8,6 +8,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/load/load_commands.h"
 #include "analyzer/cli/options/options.h"
+#include "analyzer/cli/spread/spread_commands.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
@@ -18,8 +19,11 @@ static const Command *const cli_commands[] = {
     &command_slow,
     &command_nodes,
     &command_functions,
+    &command_series,
+    &command_distribution,
     &command_forest,
     &command_traces,
+    &command_contrast,
     &command_trace,
     &command_diff,
     &command_import,
@@ -28,9 +32,13 @@ static const Command *const cli_commands[] = {
     &command_token,
     &command_why,
     &command_hosts,
+    &command_samples,
+    &command_skew,
+    &command_names,
     &command_watch,
     &command_stragglers,
     &command_operations,
+    &command_pipelines,
     &command_apps,
     &command_jobs,
     &command_executors,
@@ -52,7 +60,7 @@ static void print_overview(FILE *to) {
           "       plumb [--server HOST:PORT | --store DIR] [--json] COMMAND [OPTION...]\n\nCommands:\n",
           to);
     for (guint i = 0; cli_commands[i] != NULL; i++)
-        fprintf(to, "  %-11s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        fprintf(to, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\nplumb COMMAND --help (or: plumb help COMMAND) describes a command; plumb --version tells the version.\n"
           "Every command asks the plumbd at --server (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")\n"
           "or, where it takes --store DIR, reads a store folder. Exit codes: 0 done, 1 failed, 2 wrong\n"
@@ -93,7 +101,7 @@ static void print_group(const char *word, FILE *to) {
     fprintf(to, "Usage: plumb %s COMMAND [OPTION...]\n\nCommands:\n", word);
     for (guint i = 0; cli_commands[i] != NULL; i++)
         if (in_group(cli_commands[i], word))
-            fprintf(to, "  %-11s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+            fprintf(to, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fprintf(to, "\nplumb %s COMMAND --help describes a command.\n", word);
 }
 

@@ -49,6 +49,19 @@ static const PlanParameter of_functions[] = {
            "small"),
     LIMIT,
     THE_END};
+#define FIGURES "mean|std|min|max|q25|q50|q75|q95|q99|calls|total|self|critical|bytes|rate|empty|small"
+static const PlanParameter of_series[] = {ARGUMENT("function", "function", FALSE),
+                                          PERIOD,
+                                          HOST_AND_ROLE,
+                                          OPTION("by", PLAN_CHOICE, "host"),
+                                          OPTION("field", PLAN_CHOICE, FIGURES),
+                                          OPTION("step", PLAN_TEXT, "duration"),
+                                          OPTION("sort", PLAN_CHOICE, "total|ratio|host"),
+                                          LIMIT,
+                                          THE_END};
+static const PlanParameter of_distribution[] = {
+    ARGUMENT("function", "function", FALSE), PERIOD, HOST_AND_ROLE, OPTION("of", PLAN_CHOICE, "duration|bytes|rate"),
+    OPTION("step", PLAN_TEXT, "duration"),   THE_END};
 static const PlanParameter of_forest[] = {PERIOD,
                                           HOST_AND_ROLE,
                                           OPTION("function", PLAN_TEXT, "function"),
@@ -59,22 +72,24 @@ static const PlanParameter of_forest[] = {PERIOD,
                                           OPTION("sort", PLAN_CHOICE, "calls|total|critical|traces"),
                                           LIMIT,
                                           THE_END};
-static const PlanParameter of_traces[] = {PERIOD,
-                                          OPTION("function", PLAN_TEXT, "function"),
-                                          OPTION("path", PLAN_TEXT, "path"),
-                                          HOST_AND_ROLE,
-                                          OPTION("min-duration", PLAN_TEXT, "duration"),
-                                          OPTION("max-duration", PLAN_TEXT, "duration"),
-                                          OPTION("call-min-duration", PLAN_TEXT, "duration"),
-                                          OPTION("call-max-duration", PLAN_TEXT, "duration"),
-                                          OPTION("min-spans", PLAN_NUMBER, NULL),
-                                          OPTION("max-spans", PLAN_NUMBER, NULL),
-                                          OPTION("annotation", PLAN_LIST, "annotation"),
-                                          OPTION("incomplete", PLAN_FLAG, NULL),
-                                          OPTION("pattern", PLAN_TEXT, "pattern"),
-                                          OPTION("sort", PLAN_CHOICE, "begin|duration|spans"),
-                                          LIMIT,
-                                          THE_END};
+#define WHICH_TRACES                                                                                                   \
+    OPTION("function", PLAN_TEXT, "function"), OPTION("path", PLAN_TEXT, "path"), HOST_AND_ROLE,                       \
+        OPTION("min-duration", PLAN_TEXT, "duration"), OPTION("max-duration", PLAN_TEXT, "duration"),                  \
+        OPTION("call-min-duration", PLAN_TEXT, "duration"), OPTION("call-max-duration", PLAN_TEXT, "duration"),        \
+        OPTION("min-spans", PLAN_NUMBER, NULL), OPTION("max-spans", PLAN_NUMBER, NULL),                                \
+        OPTION("annotation", PLAN_LIST, "annotation"), OPTION("incomplete", PLAN_FLAG, NULL),                          \
+        OPTION("pattern", PLAN_TEXT, "pattern")
+static const PlanParameter of_traces[] = {
+    PERIOD, WHICH_TRACES, OPTION("sort", PLAN_CHOICE, "begin|duration|spans"), LIMIT, OPTION("after", PLAN_TEXT, NULL),
+    THE_END};
+static const PlanParameter of_contrast[] = {OPTION("a-min-duration", PLAN_TEXT, "duration"),
+                                            OPTION("a-max-duration", PLAN_TEXT, "duration"),
+                                            OPTION("a-since", PLAN_TEXT, "time"),
+                                            OPTION("a-until", PLAN_TEXT, "time"),
+                                            PERIOD,
+                                            WHICH_TRACES,
+                                            LIMIT,
+                                            THE_END};
 static const PlanParameter of_trace[] = {
     ARGUMENT("id", "trace", TRUE),     BRIEF,  OPTION("fold", PLAN_FLAG, NULL), OPTION("ids", PLAN_FLAG, NULL), LIMIT,
     OPTION("part", PLAN_NUMBER, NULL), THE_END};
@@ -91,6 +106,15 @@ static const PlanParameter of_diff[] = {ARGUMENT("a", NULL, TRUE),
 static const PlanParameter of_why[] = {ARGUMENT("what", "app", TRUE), STAGE, TASK, BRIEF, LIMIT, THE_END};
 static const PlanParameter of_hosts[] = {ARGUMENT("host", "host", FALSE), OPTION("app", PLAN_TEXT, "app"), PERIOD,
                                          LIMIT, THE_END};
+static const PlanParameter of_samples[] = {ARGUMENT("host", "host", TRUE), PERIOD,
+                                           OPTION("step", PLAN_TEXT, "duration"), THE_END};
+static const PlanParameter of_skew[] = {PERIOD, LIMIT, THE_END};
+static const PlanParameter of_names[] = {ARGUMENT("text", NULL, FALSE),
+                                         OPTION("kind", PLAN_CHOICE, "function|host|annotation"),
+                                         PERIOD,
+                                         OPTION("role", PLAN_TEXT, "role"),
+                                         LIMIT,
+                                         THE_END};
 static const PlanParameter of_stragglers[] = {APP,
                                               STAGE,
                                               OPTION("method", PLAN_CHOICE, "bigroots|pcc|mantri|xue"),
@@ -115,6 +139,7 @@ static const PlanParameter of_stragglers[] = {APP,
 static const PlanParameter of_operations[] = {
     APP,   STAGE,  OPTION("top", PLAN_TEXT, "number"), BRIEF, OPTION("clusters", PLAN_CHOICE, "true|false"),
     LIMIT, THE_END};
+static const PlanParameter of_pipelines[] = {APP, {"stage", PLAN_TEXT, NULL, FALSE, TRUE}, LIMIT, THE_END};
 static const PlanParameter of_advise[] = {APP,
                                           OPTION("conf", PLAN_FLAG, NULL),
                                           OPTION("all", PLAN_FLAG, NULL),
@@ -142,11 +167,17 @@ const PlanAnalysis plan_analyses[] = {
     {"advise", "What to change in an application, and what that saves", of_advise},
     {"nodes", "Hosts that are slower than predicted", of_nodes},
     {"functions", "Time, calls and bytes of functions", of_functions},
+    {"series", "A figure of functions over time, by host against its peers", of_series},
+    {"distribution", "How calls of a function are spread", of_distribution},
     {"forest", "Compressed call trees", of_forest},
     {"traces", "Traces that match", of_traces},
+    {"contrast", "What tells slow traces from the others", of_contrast},
     {"trace", "One trace as a tree", of_trace},
     {"diff", "What became slower", of_diff},
     {"hosts", "Hosts that tasks waited for", of_hosts},
+    {"samples", "A host's processor, disk and network over time", of_samples},
+    {"skew", "How far the clocks of hosts are apart", of_skew},
+    {"names", "Functions, hosts and annotations that are stored", of_names},
     {"apps", "Applications of Spark", of_apps},
     {"jobs", "Jobs of an application", of_jobs},
     {"executors", "Executors of an application", of_executors},
@@ -154,6 +185,7 @@ const PlanAnalysis plan_analyses[] = {
     {"tasks", "Tasks of an application", of_tasks},
     {"stragglers", "Slow tasks of an application, and their causes", of_stragglers},
     {"operations", "Operations of an application that waste time", of_operations},
+    {"pipelines", "Tasks of a stage as bars of their operations", of_pipelines},
     {"status", "What became of all spans", of_status},
     {"verify", "Compute everything stored again, and compare", none},
     {NULL, NULL, NULL},

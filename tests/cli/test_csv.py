@@ -14,14 +14,17 @@ from tests.cli.test_output import CASES, HARMFUL, spoilt
 # What of a document is the table; "outer.inner": of each of the outer ones, behind what that says itself.
 ROWS = {
     "apps": ["apps"],
+    "contrast": ["rows"],
     "diff": ["rows", "stages"],
     "forest": ["patterns.nodes"],
     "functions": ["functions"],
     "executors": ["executors"],
     "hosts": ["hosts"],
     "jobs": ["jobs"],
+    "names": ["names"],
     "nodes": ["nodes", "stages.hosts"],
     "operations": ["stages.operations"],
+    "skew": ["pairs"],
     "slow": ["slow"],
     "stages": ["stages"],
     "status": ["senders"],
@@ -153,3 +156,68 @@ def test_of_a_real_plumbd(tmp_path):
 def test_mistakes(command, message):
     done = run_plumb(*command)
     assert done.returncode == 2 and message in done.stderr
+
+
+# ---- answers whose lists of numbers become rows ----
+
+
+def begins(document, numbers):
+    return [document["since_time_ns"] + at * document["step_ns"] for at in numbers]
+
+
+def rows_of_series(document):
+    peers = {(row["function"], row["role"]): dict(zip(row["at"], row["medians"])) for row in document.get("peers", [])}
+    for row in document["series"]:
+        names = {name: row[name] for name in ("function", "role", "host", "ratio") if name in row}
+        medians = peers.get((row["function"], row["role"]), {})
+        for at, value, calls in zip(row["at"], row["values"], row["calls"], strict=True):
+            median = {"median": medians[at]} if at in medians else {}
+            yield {**names, "begin_time_ns": begins(document, [at])[0], document["field"]: value, "calls": calls} | median
+
+
+def rows_of_distribution(document):
+    unit = {"duration": "ns", "bytes": "bytes", "rate": "bytes_per_s"}[document["of"]]
+    for column in document["columns"]:
+        for at, calls in zip(column["at"], column["counts"], strict=True):
+            low, high = document["edges"][at : at + 2]
+            yield {"begin_time_ns": column["begin_time_ns"], f"from_{unit}": low, f"to_{unit}": high, "calls": calls}
+
+
+def rows_of_samples(document):
+    names = ("samples", "user", "system", "iowait", "steal", "disk", "rx_bytes_per_s", "tx_bytes_per_s")
+    for i, begin in enumerate(begins(document, document["at"])):
+        known = {name: document[name][i] for name in names if document[name][i] >= 0}
+        yield {"host": document["host"], "begin_time_ns": begin, **known}
+
+
+def rows_of_pipelines(document):
+    for row in document["pipelines"]:
+        names = {name: row[name] for name in ("task", "partition", "host", "duration_ms") if name in row}
+        for operation, ms in zip(document["operations"], row["operations_ms"], strict=True):
+            yield {**names, **operation, "operation_ms": ms}
+
+
+UNFOLDED = {
+    "series": rows_of_series,
+    "distribution": rows_of_distribution,
+    "samples": rows_of_samples,
+    "pipelines": rows_of_pipelines,
+}
+
+
+@pytest.mark.parametrize("name", [n for n, (_, command, env) in CASES.items() if command[0] in UNFOLDED and not env])
+def test_lists_of_numbers_become_rows(name, canned):
+    document, command, _ = CASES[name]
+    canned.answer_file(document)
+    as_json = json.loads(run_plumb(*command, "--server", canned.address, "--json").stdout)
+    as_csv = in_bytes(run_plumb, *command, "--server", canned.address, "--csv")
+    assert as_csv.returncode == 0, as_csv.stderr
+    expected = list(UNFOLDED[command[0]](as_json))
+    assert ("none" in name) == (expected == [])
+    if not expected:
+        assert as_csv.stdout == ""
+        return
+    table = read(as_csv.stdout)
+    assert set(table[0]) == {column for row in expected for column in row}
+    for cells, row in zip(table, expected, strict=True):
+        assert not [column for column, cell in cells.items() if not same(cell, row.get(column))], row

@@ -38,6 +38,10 @@ static const struct Case {
     {"forest-tree", "forest", "level=tree&limit=2"},
     {"traces", "traces", ""},
     {"traces-two", "traces", "limit=2"},
+    {"names", "names", ""},
+    {"names-text", "names", "text=CREATE&role=client"},
+    {"names-host", "names", "kind=host&limit=2"},
+    {"names-annotation", "names", "kind=annotation&text=pa"},
     {"traces-summary", "traces", "summary=true&limit=1"},
     {"contrast", "contrast", "a_min_duration=60ms"},
     {"traces-longest", "traces", "sort=duration_ns&limit=1"},
@@ -158,6 +162,43 @@ static void test_parts(void) {
     g_assert_cmpuint(json_array_size(json_object_get(small, "traces")), ==, 5);
     json_auto_t *verified = fixture_answer(&parts, "verify", "");
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);
+}
+
+/* Page by page, what is listed at once: in each order, whatever is asked for. */
+static void test_pages(void) {
+    static const char *const asked[] = {"",
+                                        "sort=begin_time_ns&",
+                                        "sort=duration_ns&",
+                                        "sort=spans&",
+                                        "min_duration=1ms&sort=duration_ns&",
+                                        "host=10.0.0.7&"};
+    /* Three that begin together, of which two last as long. */
+    static const SpanRow together[] = {{20, 1, 0, "a", "Client/10.0.0.7", 5000, 9000, NULL, 0},
+                                       {22, 2, 0, "a", "Client/10.0.0.7", 5000, 9000, NULL, 0},
+                                       {21, 3, 0, "a", "Client/10.0.0.7", 5000, 8000, NULL, 0}};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    fixture_store(&fixture, together, G_N_ELEMENTS(together));
+    for (guint i = 0; i < G_N_ELEMENTS(asked); i++) {
+        for (guint limit = 1; limit <= 3; limit++) {
+            g_autofree char *all = g_strconcat(asked[i], "limit=0", NULL);
+            json_auto_t *whole = fixture_answer(&fixture, "traces", all);
+            json_auto_t *met = json_array();
+            g_autofree char *next = g_strdup("");
+            while (next != NULL) {
+                g_autofree char *params = g_strdup_printf("%slimit=%u%s", asked[i], limit, next);
+                json_auto_t *page = fixture_answer(&fixture, "traces", params);
+                json_array_extend(met, json_object_get(page, "traces"));
+                const char *cursor = json_string_value(json_object_get(page, "next"));
+                g_assert_true((cursor != NULL) == json_is_true(json_object_get(page, "more")));
+                g_free(next);
+                next = cursor != NULL ? g_strconcat("&after=", cursor, NULL) : NULL;
+                g_assert_cmpuint(json_array_size(met), <=, json_array_size(json_object_get(whole, "traces")));
+            }
+            g_assert_true(json_equal(met, json_object_get(whole, "traces")));
+        }
+    }
 }
 
 /* No answer has more rows than it may, whatever the limit says, and none is silent about it. */
@@ -358,6 +399,12 @@ static const struct WrongCase {
     {"traces", "incomplete=perhaps", PLUMB_ERROR_INPUT, "false, true"},
     {"traces", "sort=name", PLUMB_ERROR_INPUT, "begin_time_ns, duration_ns, spans"},
     {"traces", "summary=some", PLUMB_ERROR_INPUT, "false, true"},
+    {"names", "kind=path", PLUMB_ERROR_INPUT, "annotation"},
+    {"names", "kind=annotation&role=client", PLUMB_ERROR_INPUT, "without role"},
+    {"traces", "after=b.1.2", PLUMB_ERROR_INPUT, "begin without it"},
+    {"traces", "after=d.1.2.0000000000000001", PLUMB_ERROR_INPUT, "begin without it"},
+    {"traces", "after=b.1.1.000000000000000g", PLUMB_ERROR_INPUT, "begin without it"},
+    {"traces", "after=b.1.1.0000000000000001&summary=true", PLUMB_ERROR_INPUT, "without after"},
     {"contrast", "function=x", PLUMB_ERROR_INPUT, "Give a_since"},
     {"contrast", "a_min_duration=5", PLUMB_ERROR_INPUT, "a number and a unit"},
     {"trace", "", PLUMB_ERROR_INPUT, "id is missing"},
@@ -467,6 +514,7 @@ int main(int argc, char **argv) {
     }
     g_test_add_func("/query/order-of-arrival", test_order_of_arrival);
     g_test_add_func("/query/parts", test_parts);
+    g_test_add_func("/query/pages", test_pages);
     g_test_add_func("/query/rows-max", test_rows_max);
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);

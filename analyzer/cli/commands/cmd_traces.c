@@ -25,6 +25,8 @@ static const Option options[] = {
     {"pattern", OPTION_TEXT, "ID", "pattern", "only traces of this pattern", NULL},
     {"sort", OPTION_CHOICE, "begin=begin_time_ns|duration=duration_ns|spans", "sort", "order", "begin"},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N traces (0: all)", "20"},
+    {"after", OPTION_TEXT, "CURSOR", "after", "those behind the last one that was listed: what the line below it says",
+     NULL},
     OPTION_THE_END,
 };
 

@@ -84,8 +84,10 @@ static int write_json_piece(const char *json, size_t size_bytes, void *arg) {
 }
 
 static CliExit print_csv(const Invocation *invocation, const json_t *document) {
+    const Command *command = invocation->command;
     g_autoptr(GString) text = g_string_new(NULL);
-    if (!show_csv(document, invocation->command->csv, text)) {
+    json_auto_t *made = command->rows != NULL ? json_pack("{s:o}", "rows", command->rows(document)) : NULL;
+    if (!show_csv(made != NULL ? made : document, command->csv, text)) {
         invocation_say(invocation->command->name, "this answer is no table: ask for --json");
         return CLI_USAGE;
     }

@@ -45,6 +45,9 @@ typedef struct Command {
     const Option *options; /* ends with OPTION_END */
     gboolean server_only;  /* has no --store */
     const char *csv;       /* the rows that --csv prints, as show_csv() has it; NULL: it has no --csv */
+    /* Makes these rows of an answer whose lists of numbers are none yet, "csv" being "rows" then; NULL: they are there.
+     * A new reference. */
+    json_t *(*rows)(const json_t *document);
     CliExit (*run)(Invocation *invocation);
 } Command;
 

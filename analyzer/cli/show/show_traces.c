@@ -45,4 +45,6 @@ void show_traces(const json_t *document, const ShowOptions *options, GString *ou
     g_string_append_printf(out, "%zu shown, %s looked at", n, scanned);
     if (field_true(document, "more")) g_string_append(out, "; there are more: --limit N shows more (0: all)");
     g_string_append_c(out, '\n');
+    if (field_present(document, "next"))
+        g_string_append_printf(out, "the next ones: --after %s\n", field_text(document, "next"));
 }

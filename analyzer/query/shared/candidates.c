@@ -37,6 +37,10 @@ static gint compare(gconstpointer left, gconstpointer right, gpointer unused) {
     return 0;
 }
 
+gboolean candidate_is_behind(const Candidate *candidate, const Candidate *other) {
+    return compare(candidate, other, NULL) > 0;
+}
+
 void candidates_finish(Candidates *candidates) {
     allowance_sort(candidates->list->data, candidates->list->len, sizeof(Candidate), compare, NULL);
     if (candidates->limit && candidates->list->len > candidates->limit)

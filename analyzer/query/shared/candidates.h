@@ -23,6 +23,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Candidates, candidates_free)
 
 /* FALSE when a part of this trace was met before. Only asks and remembers; adds nothing. */
 gboolean candidates_first_part(Candidates *candidates, guint64 trace_id, const TraceSummary *summary);
+/* Does it stand behind 'other' in this order? */
+gboolean candidate_is_behind(const Candidate *candidate, const Candidate *other);
 void candidates_add(Candidates *candidates, const Candidate *candidate);
 /* Best first, at most limit. */
 void candidates_finish(Candidates *candidates);

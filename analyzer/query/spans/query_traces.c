@@ -320,10 +320,65 @@ typedef struct Search {
     guint sort;       /* TraceSort */
     gboolean in_scan; /* newest first is the scan's own order: it may stop at the limit */
     guint64 limit;    /* never 0 */
+    Candidate after;  /* the last one of the page before; what stands behind it is listed */
+    gboolean has_after;
+    gint64 last_begin_ns; /* of the match before */
     guint64 scanned, matches;
     gboolean more;
     TraceCounts *counts; /* of all that match; NULL: not asked for */
 } Search;
+
+/* ---- where a page ended ---- */
+
+static const char sort_letters[] = "bds"; /* by TraceSort */
+
+/* "d.KEY.BEGIN.ID": what a trace is listed by. */
+static json_t *cursor_json(const Search *search, const Candidate *last) {
+    g_autofree char *text =
+        g_strdup_printf("%c.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".%016" G_GINT64_MODIFIER "x",
+                        sort_letters[search->sort], last->key, last->summary.begin_ns, last->trace_id);
+    return json_string(text);
+}
+
+static gboolean parse_cursor(const char *text, guint sort, Candidate *after) {
+    g_auto(GStrv) parts = g_strsplit(text, ".", -1);
+    if (g_strv_length(parts) != 4 || strlen(parts[0]) != 1 || parts[0][0] != sort_letters[sort]) return FALSE;
+    return g_ascii_string_to_signed(parts[1], 10, G_MININT64, G_MAXINT64, &after->key, NULL) &&
+           g_ascii_string_to_signed(parts[2], 10, G_MININT64, G_MAXINT64 - 1, &after->summary.begin_ns, NULL) &&
+           strlen(parts[3]) == 16 && g_ascii_string_to_unsigned(parts[3], 16, 0, G_MAXUINT64, &after->trace_id, NULL);
+}
+
+/* Nothing of the pages before is met again, where the order allows it. */
+static void begin_behind(Search *search) {
+    TraceFilter *filter = &search->filter;
+    const Candidate *after = &search->after;
+    if (search->sort == SORT_BEGIN) {
+        filter->period.until_ns = MIN(filter->period.until_ns, after->summary.begin_ns + 1);
+        filter->period.since_ns = MIN(filter->period.since_ns, filter->period.until_ns);
+    } else if (search->sort == SORT_DURATION) {
+        filter->max_duration_ns = MIN(filter->max_duration_ns, after->key);
+    }
+}
+
+static gboolean parse_after(const Asked *asked, gboolean summary, Search *search, GError **error) {
+    const char *text = params_text(asked->params, "after");
+    if (text == NULL) return TRUE;
+    if (summary)
+        return fail(error, PLUMB_ERROR_INPUT, "counts are of all traces that match: ask for them without after");
+    if (!parse_cursor(text, search->sort, &search->after))
+        return fail(error, PLUMB_ERROR_INPUT,
+                    "after \"%s\" is not what an answer in this order gave as next: begin without it", text);
+    search->has_after = TRUE;
+    begin_behind(search);
+    return TRUE;
+}
+
+/* ---- going through ---- */
+
+/* Traces that begin in the same nanosecond are all looked at: they are listed by their ids, and met otherwise. */
+static gboolean has_enough(const Search *search, const TraceSummary *summary) {
+    return search->in_scan && search->matches >= search->limit && summary->begin_ns < search->last_begin_ns;
+}
 
 static gint64 sort_key(const Search *search, const TraceSummary *summary) {
     if (search->sort == SORT_DURATION) return summary->end_ns - summary->begin_ns;
@@ -343,7 +398,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     g_autoptr(GError) failure = NULL;
     Candidate candidate;
     while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
-        if (search->in_scan && search->matches == search->limit) {
+        if (has_enough(search, &candidate.summary)) {
             search->more = TRUE;
             break;
         }
@@ -354,6 +409,8 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         if (!fits) continue;
         if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
         candidate.key = sort_key(search, &candidate.summary);
+        if (search->has_after && !candidate_is_behind(&candidate, &search->after)) continue;
+        search->last_begin_ns = candidate.summary.begin_ns;
         candidates_add(found, &candidate);
         if (search->counts) trace_counts_add(search->counts, &candidate.summary);
         search->matches++;
@@ -387,15 +444,16 @@ static gboolean search_longest(Search *search, Candidates *found, GError **error
 static gboolean parse_search(const Asked *asked, Search *search, GError **error) {
     static const char *const sorts[] = {"begin_time_ns", "duration_ns", "spans", NULL};
     guint64 limit = 20;
-    search->in_scan = params_text(asked->params, "sort") == NULL;
     gboolean parsed = parse_filter(asked, &search->filter, error) &&
                       params_choice(asked->params, "sort", sorts, &search->sort, error) &&
                       params_count(asked->params, "limit", &limit, error);
     search->limit = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
     gboolean summary = FALSE;
-    if (!parsed || !params_flag(asked->params, "summary", &summary, error)) return FALSE;
+    if (!parsed || !params_flag(asked->params, "summary", &summary, error) ||
+        !parse_after(asked, summary, search, error))
+        return FALSE;
+    search->in_scan = search->sort == SORT_BEGIN && !summary;
     if (!summary) return TRUE;
-    search->in_scan = FALSE;
     search->counts = trace_counts_new(asked, error);
     return search->counts != NULL;
 }
@@ -463,6 +521,9 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     json_t *list = json_array();
     json_object_set_new(answer, "scanned", json_count(search.scanned));
     json_object_set_new(answer, "more", json_boolean(search.more));
+    if (search.more && found->list->len > 0)
+        json_object_set_new(answer, "next",
+                            cursor_json(&search, &g_array_index(found->list, Candidate, found->list->len - 1)));
     if (counts) json_object_set_new(answer, "counts", trace_counts_json(counts));
     json_object_set_new(answer, "traces", list);
     for (guint i = 0; i < found->list->len; i++) {

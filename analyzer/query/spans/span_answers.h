@@ -13,6 +13,7 @@ json_t *answer_distribution(const Asked *asked, GError **error);
 json_t *answer_forest(const Asked *asked, GError **error);
 json_t *answer_traces(const Asked *asked, GError **error);
 json_t *answer_contrast(const Asked *asked, GError **error);
+json_t *answer_names(const Asked *asked, GError **error);
 json_t *answer_trace(const Asked *asked, GError **error);
 json_t *answer_diff(const Asked *asked, GError **error);
 json_t *answer_skew(const Asked *asked, GError **error);
