@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/complete.h"
 #include "analyzer/cli/load/load_commands.h"
+#include "analyzer/cli/lookup.h"
 #include "analyzer/cli/options/options.h"
 #include "analyzer/cli/spread/spread_commands.h"
 #include "common/base/error.h"
@@ -68,39 +70,21 @@ static void print_overview(FILE *to) {
           to);
 }
 
-static const Command *command_find(const char *name) {
-    for (guint i = 0; cli_commands[i] != NULL; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
-    return NULL;
-}
-
 /* The command that argv begins with; its name may be two words, "load plan". *n_words: of the name. */
 static const Command *command_at(int argc, char **argv, int *n_words) {
     *n_words = 1;
-    const Command *command = command_find(argv[0]);
+    const Command *command = lookup_command(cli_commands, argv[0]);
     if (command != NULL || argc < 2) return command;
     g_autofree char *name = g_strconcat(argv[0], " ", argv[1], NULL);
-    command = command_find(name);
+    command = lookup_command(cli_commands, name);
     if (command != NULL) *n_words = 2;
     return command;
-}
-
-static gboolean in_group(const Command *command, const char *word) {
-    const gsize length = strlen(word);
-    return strncmp(command->name, word, length) == 0 && command->name[length] == ' ';
-}
-
-/* Do the names of several commands begin with this word, as with "load"? */
-static gboolean is_group(const char *word) {
-    gboolean found = FALSE;
-    for (guint i = 0; cli_commands[i] != NULL; i++) found = found || in_group(cli_commands[i], word);
-    return found;
 }
 
 static void print_group(const char *word, FILE *to) {
     fprintf(to, "Usage: plumb %s COMMAND [OPTION...]\n\nCommands:\n", word);
     for (guint i = 0; cli_commands[i] != NULL; i++)
-        if (in_group(cli_commands[i], word))
+        if (lookup_in_group(cli_commands[i], word))
             fprintf(to, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fprintf(to, "\nplumb %s COMMAND --help describes a command.\n", word);
 }
@@ -135,13 +119,13 @@ static CliExit run_command(const Command *command, int argc, char **argv) {
     return exit_code;
 }
 
-/* "plumb --words [COMMAND | --]": what shell completion asks; "--" is for the options that all commands have. */
+/* "plumb --words [COMMAND | --]": names of commands, or a command's options ("--": those that all commands have). */
 static CliExit print_words(const char *name) {
     if (name == NULL) {
         for (guint i = 0; cli_commands[i] != NULL; i++) printf("%s\n", cli_commands[i]->name);
         return CLI_OK;
     }
-    const Command *command = command_find(name);
+    const Command *command = lookup_command(cli_commands, name);
     if (command == NULL && strcmp(name, "--") != 0) return CLI_USAGE;
     g_autofree char *words = options_words(command);
     fputs(words, stdout);
@@ -152,7 +136,7 @@ static CliExit print_words(const char *name) {
 static CliExit not_a_command(int argc, char **argv) {
     const gboolean asks = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     const gboolean names = argc > 1 && argv[1][0] != '-';
-    if (!is_group(argv[0])) return unknown_command(argv[0]);
+    if (!lookup_is_group(cli_commands, argv[0])) return unknown_command(argv[0]);
     if (names) {
         g_autofree char *name = g_strconcat(argv[0], " ", argv[1], NULL);
         return unknown_command(name);
@@ -194,6 +178,10 @@ int cli_main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     const char *first = argc > 1 ? argv[1] : "";
     if (strcmp(first, "--words") == 0) return (int)print_words(argc > 2 ? argv[2] : NULL);
+    if (strcmp(first, "--complete") == 0) {
+        complete(cli_commands, argc - 2, argv + 2);
+        return CLI_OK;
+    }
     if (strcmp(first, "--version") == 0) {
         puts("plumb " PLUMB_VERSION);
         return CLI_OK;

@@ -172,7 +172,12 @@ def rows_of_series(document):
         medians = peers.get((row["function"], row["role"]), {})
         for at, value, calls in zip(row["at"], row["values"], row["calls"], strict=True):
             median = {"median": medians[at]} if at in medians else {}
-            yield {**names, "begin_time_ns": begins(document, [at])[0], document["field"]: value, "calls": calls} | median
+            yield {
+                **names,
+                "begin_time_ns": begins(document, [at])[0],
+                document["field"]: value,
+                "calls": calls,
+            } | median
 
 
 def rows_of_distribution(document):

@@ -106,7 +106,7 @@ class Buildah:
         return name
 
     def start(self, image, *arguments):
-        """The image's command, with these arguments behind it, as its user; what "podman run" does. (container, Popen)"""
+        """The image's command, with these arguments behind it, as its user: "podman run". (container, Popen)"""
         container = self("from", image).strip()
         config = json.loads(self("inspect", container))["OCIv1"]["config"]
         command = [*config["Entrypoint"], *config["Cmd"], *arguments]

@@ -63,7 +63,7 @@ static const Option options[] = {
      NULL},
     OPTION_HOST,
     OPTION_ROLE,
-    {"function", OPTION_TEXT, "NAME", "function", "only trees that call this function", NULL},
+    {"function", OPTION_TEXT, "FUNCTION", "function", "only trees that call this function", NULL},
     {"pattern", OPTION_TEXT, "ID", "pattern", "only this pattern (the first digits will do)", NULL},
     {"bytes", OPTION_FLAG, NULL, NULL, "bytes and bytes per second instead of times", NULL},
     {"sort", OPTION_CHOICE, "calls|total=total_ns|critical=critical_ns|traces", "sort", "heaviest first, by this",

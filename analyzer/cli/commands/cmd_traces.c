@@ -9,7 +9,7 @@ static CliExit traces_run(Invocation *invocation) {
 
 static const Option options[] = {
     OPTION_PERIOD,
-    {"function", OPTION_TEXT, "NAME", "function", "only traces that call this function", NULL},
+    {"function", OPTION_TEXT, "FUNCTION", "function", "only traces that call this function", NULL},
     {"path", OPTION_TEXT, "PATH", "path", "only traces that touch it or what is below: /a/b, b/c, *.gz", NULL},
     OPTION_HOST,
     OPTION_ROLE,

@@ -96,8 +96,8 @@ guint64 option_number(const Invocation *invocation, const char *name) {
     return text != NULL ? g_ascii_strtoull(text, NULL, 10) : 0;
 }
 
-/* The names of the choices, without what they stand for. Free with g_strfreev(). */
-static char **choice_names(const Option *option) {
+/* Without what they stand for. */
+char **options_choices(const Option *option) {
     char **names = g_strsplit(option->value, "|", 0);
     for (char **name = names; *name != NULL; name++) {
         char *equals = strchr(*name, '=');
@@ -120,7 +120,7 @@ static char *choice_meaning(const Option *option, const char *text) {
 static gboolean check_choice(const Option *option, const char *text, GError **error) {
     g_autofree char *meaning = choice_meaning(option, text);
     if (meaning != NULL) return TRUE;
-    g_auto(GStrv) names = choice_names(option);
+    g_auto(GStrv) names = options_choices(option);
     const char *nearest = nearest_name(text, (const char *const *)names);
     g_autofree char *all = g_strjoinv(", ", names);
     if (nearest != NULL)
@@ -234,6 +234,14 @@ static const Option *common_option(const char *name) {
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
         if (strcmp(option->name, name) == 0) return option;
     return NULL;
+}
+
+const Option *options_find(const Command *command, const char *name) {
+    if (command != NULL)
+        for (const Option *option = command->options; option->kind != OPTION_END; option++)
+            if (strcmp(option->name, name) == 0) return option;
+    const Option *option = common_option(name);
+    return option != NULL && applies(command, option) ? option : NULL;
 }
 
 static gboolean is_option_of_some_command(const Command *const *commands, const char *name) {
@@ -356,7 +364,7 @@ static void append_wrapped(const char *text, guint column, GString *out) {
 static char *value_text(const Option *option, gboolean *listed) {
     *listed = FALSE;
     if (option->kind != OPTION_CHOICE) return g_strdup(option->value);
-    g_auto(GStrv) names = choice_names(option);
+    g_auto(GStrv) names = options_choices(option);
     g_autofree char *all = g_strjoinv("|", names);
     *listed = strlen(option->name) + strlen(all) + 3 > HELP_NAME_WIDTH;
     return *listed ? g_ascii_strup(option->name, -1) : g_steal_pointer(&all);
@@ -370,7 +378,7 @@ static void append_option_help(const Option *option, GString *out) {
     GString *help = g_string_new(option->help);
     if (option->kind == OPTION_LIST) g_string_append(help, "; may be repeated");
     if (listed) {
-        g_auto(GStrv) names = choice_names(option);
+        g_auto(GStrv) names = options_choices(option);
         g_autofree char *all = g_strjoinv(", ", names);
         g_string_append_printf(help, ": %s", all);
     }
@@ -397,7 +405,7 @@ char *options_help(const Command *command) {
 static void append_words(const Option *option, GString *out) {
     g_string_append_printf(out, "--%s%s", option->name, option->kind == OPTION_FLAG ? "" : "=");
     if (option->kind == OPTION_CHOICE) {
-        g_auto(GStrv) names = choice_names(option);
+        g_auto(GStrv) names = options_choices(option);
         g_autofree char *all = g_strjoinv(" ", names);
         g_string_append_printf(out, " %s", all);
     }

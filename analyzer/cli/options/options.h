@@ -19,6 +19,11 @@ void options_clear(Invocation *invocation);
 
 /* The text of `plumb COMMAND --help`. A new string. */
 char *options_help(const Command *command);
-/* All options of the command, the common ones included, one "--name" a line, for completion: "--sort=" when it takes a
+/* The option of this name, without dashes, that the command has or all commands have (NULL as command: these alone).
+ * NULL: none. */
+const Option *options_find(const Command *command, const char *name);
+/* The names of an OPTION_CHOICE's choices. Free with g_strfreev(). */
+char **options_choices(const Option *option);
+/* All options of the command, the common ones included, one "--name" a line: "--sort=" when it takes a
  * value, followed by the choices where it has some; NULL: the common ones alone. A new string. */
 char *options_words(const Command *command);

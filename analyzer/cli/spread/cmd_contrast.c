@@ -21,7 +21,7 @@ static const Option options[] = {
     {"a-since", OPTION_TEXT, "TIME", "a_since", "these: began then or later", NULL},
     {"a-until", OPTION_TEXT, "TIME", "a_until", "these: began before then", NULL},
     OPTION_PERIOD,
-    {"function", OPTION_TEXT, "NAME", "function", "look only at traces that call this function", NULL},
+    {"function", OPTION_TEXT, "FUNCTION", "function", "look only at traces that call this function", NULL},
     {"path", OPTION_TEXT, "PATH", "path", "look only at traces that touch it or what is below: /a/b, b/c, *.gz", NULL},
     OPTION_HOST,
     OPTION_ROLE,
