@@ -24,7 +24,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 typedef struct Settings {
     char *receiver, *state, *hdfs_user;
     char *ca, *certificate, *key, *token_file; /* of TLS */
-    char *host, *zone, *date, *since;          /* of samples; host and zone of operations and splits, too */
+    gboolean negotiate;
+    char *host, *zone, *date, *since; /* of samples; host and zone of operations and splits, too */
     char **operations, **executor_logs;
     char *app, *executor; /* that these are of */
     gint every_s;
@@ -119,6 +120,8 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
         {"key", 0, 0, G_OPTION_ARG_FILENAME, &settings->key, "and its key, PEM, which only you may read", "FILE"},
         {"token-file", 0, 0, G_OPTION_ARG_FILENAME, &settings->token_file,
          "log in with the token in it, which only you may read ($PLUMB_TOKEN_FILE)", "FILE"},
+        {"negotiate", 0, 0, G_OPTION_ARG_NONE, &settings->negotiate, "log in with your ticket of Kerberos (kinit)",
+         NULL},
         {"follow", 'f', 0, G_OPTION_ARG_NONE, &settings->follow,
          "go on when logs grow and new ones appear, until interrupted", NULL},
         {"state", 's', 0, G_OPTION_ARG_FILENAME, &settings->state,
@@ -231,12 +234,13 @@ static gboolean start(Program *program, GError **error) {
     const StorageOptions storage = {settings->hdfs_user, (guint)settings->retry_s * 1000, stopped, tell_waiting,
                                     program};
     program->storage = storage_new(&storage);
-    const BridgeSenderOptions sender = {settings->receiver != NULL ? settings->receiver : DEFAULT_RECEIVER,
-                                        {settings->ca, settings->certificate, settings->key, token_file_of(settings)},
-                                        settings->follow,
-                                        stopped,
-                                        say,
-                                        program};
+    const BridgeSenderOptions sender = {
+        settings->receiver != NULL ? settings->receiver : DEFAULT_RECEIVER,
+        {settings->ca, settings->certificate, settings->key, token_file_of(settings), settings->negotiate},
+        settings->follow,
+        stopped,
+        say,
+        program};
     if (!settings->check) program->sender = bridge_sender_new(&sender);
     const BridgeOptions bridge = {
         program->storage, program->positions, deliver, stopped, say, settings->follow ? watch : NULL,

@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/wire/codec.h"
+#include "common/wire/login.h"
 
 /* A reply is some 60 bytes and a message for a person. */
 #define REPLY_BYTES 16384u
@@ -181,29 +182,43 @@ static int receive_all(WireClient *client, guint8 *into, gsize size_bytes, gint6
     return 0;
 }
 
-static gboolean log_in(WireClient *client, GError **error) {
+/* Sends the message and gets the receiver's next one: its status, and what it carries. 0, or an errno. */
+static int exchange_login(WireClient *client, const GByteArray *message, guint8 *status, GByteArray *said) {
     const gint64 deadline_ms = now_ms() + client->timeout_ms;
-    guint8 head[WIRE_LOGIN_HEAD_BYTES] = {0};
-    g_autofree char *said = g_malloc0(REPLY_BYTES + 1);
-    g_autoptr(GByteArray) login = g_byte_array_new();
-    if (!wire_login_append(client->security->token_file, login, error)) return FALSE;
-
-    int err = send_all(client, login->data, login->len, deadline_ms);
-    explicit_bzero(login->data, login->len);
+    guint8 head[WIRE_LOGIN_HEAD_BYTES];
+    int err = send_all(client, message->data, message->len, deadline_ms);
     if (err == 0) err = receive_all(client, head, sizeof head, deadline_ms);
+    if (err != 0) return err;
+
     const guint32 size = (guint32)head[1] << 24 | (guint32)head[2] << 16 | (guint32)head[3] << 8 | head[4];
-    if (err == 0) err = size > REPLY_BYTES ? EPROTO : receive_all(client, (guint8 *)said, size, deadline_ms);
-    if (err == EPROTO) return fail_security(client, error);
-    if (err != 0) return fail(error, PLUMB_ERROR_PEER, "%s: no login: %s", client->address, g_strerror(err));
-    return head[0] == WIRE_LOGIN_COMPLETE || fail(error, PLUMB_ERROR_CONFIG, "%s: the token of %s is refused: %s",
-                                                  client->address, client->security->token_file, said);
+    if (size > REPLY_BYTES) return EPROTO;
+    g_byte_array_set_size(said, size);
+    *status = head[0];
+    return receive_all(client, said->data, size, deadline_ms);
+}
+
+static gboolean log_in(WireClient *client, GError **error) {
+    g_autoptr(WireLogin) login = wire_login_new(client->security, client->host);
+    g_autoptr(GByteArray) message = g_byte_array_new(), said = g_byte_array_new();
+    guint8 status = WIRE_LOGIN_OK;
+    while (status == WIRE_LOGIN_OK) {
+        if (!wire_login_step(login, (Bytes){said->data, said->len}, message, error)) return FALSE;
+        const int err = exchange_login(client, message, &status, said);
+        explicit_bzero(message->data, message->len);
+        if (err == EPROTO && client->ssl != NULL) return fail_security(client, error);
+        if (err != 0) return fail(error, PLUMB_ERROR_PEER, "%s: no login: %s", client->address, g_strerror(err));
+    }
+    if (status == WIRE_LOGIN_COMPLETE && wire_login_is_over(login)) return TRUE;
+    return fail(error, PLUMB_ERROR_CONFIG, "%s: %s is refused: %.*s", client->address, wire_login_by(login),
+                (int)said->len, (const char *)said->data);
 }
 
 /* The handshake comes with the first bytes. */
 static gboolean begin_security(WireClient *client, GError **error) {
-    if (!wire_security_is_set(client->security)) return TRUE;
-    client->ssl = wire_tls_new(client->security, client->host, client->fd, error);
-    if (client->ssl != NULL && (client->security->token_file == NULL || log_in(client, error))) return TRUE;
+    const gboolean tls = wire_security_is_set(client->security);
+    if (tls) client->ssl = wire_tls_new(client->security, client->host, client->fd, error);
+    const gboolean safe = !tls || client->ssl != NULL;
+    if (safe && (!wire_login_is_set(client->security) || log_in(client, error))) return TRUE;
     disconnect(client);
     return FALSE;
 }

@@ -150,28 +150,6 @@ char *wire_token_read(const char *path, GError **error) {
     return NULL;
 }
 
-static void append_message(GByteArray *out, guint8 status, const char *text, gsize size) {
-    const guint8 head[WIRE_LOGIN_HEAD_BYTES] = {status, (guint8)(size >> 24), (guint8)(size >> 16), (guint8)(size >> 8),
-                                                (guint8)size};
-    g_byte_array_append(out, head, sizeof head);
-    g_byte_array_append(out, (const guint8 *)text, (guint)size);
-}
-
-gboolean wire_login_append(const char *token_file, GByteArray *out, GError **error) {
-    static const char user[] = "\0token"; /* and the zero byte behind it */
-    char *token = wire_token_read(token_file, error);
-    if (token == NULL) return FALSE;
-    const gsize size = strlen(token);
-    g_autoptr(GByteArray) secret = g_byte_array_new();
-    g_byte_array_append(secret, (const guint8 *)user, sizeof user);
-    g_byte_array_append(secret, (const guint8 *)token, (guint)size);
-    append_message(out, 1, "PLAIN", 5);
-    append_message(out, WIRE_LOGIN_COMPLETE, (const char *)secret->data, secret->len);
-    explicit_bzero(secret->data, secret->len);
-    secret_free(token, size);
-    return TRUE;
-}
-
 const char *wire_tls_reason(const SSL *ssl) {
     const long verified = SSL_get_verify_result(ssl);
     return verified != X509_V_OK ? X509_verify_cert_error_string(verified) : wire_tls_failure();

@@ -1,5 +1,5 @@
-/* The client's side of TLS, and of the login by a token, for the blocking client (client.h): on a socket that does not
- * block, with a deadline on everything. */
+/* The client's side of TLS, for the blocking client (client.h): on a socket that does not block, with a deadline on
+ * everything. */
 #pragma once
 
 #include <glib.h>
@@ -8,11 +8,12 @@
 struct ssl_st;
 struct evp_pkey_st;
 
-/* Files, each NULL when there is none; with any of them there is TLS. */
+/* Files, each NULL when there is none; with any of them there is TLS. The login is in login.h. */
 typedef struct WireSecurity {
     const char *ca;                /* PEM: who signs receivers' certificates; NULL: whom the system trusts */
     const char *certificate, *key; /* PEM: ours */
     const char *token_file;        /* a secret file with a token, by which we log in */
+    gboolean negotiate;            /* log in by the ticket of Kerberos in the cache, rather than by a token */
 } WireSecurity;
 
 /* Is there to be TLS? security: NULL for none. */
@@ -24,11 +25,6 @@ void wire_tls_free(struct ssl_st *ssl);
 /* As send() and recv(); -1 with EAGAIN: wait for *events of poll(); with EPROTO: wire_tls_reason() says what. */
 ssize_t wire_tls_send(struct ssl_st *ssl, const guint8 *data, gsize size_bytes, short *events);
 ssize_t wire_tls_receive(struct ssl_st *ssl, guint8 *into, gsize room, short *events);
-/* The bytes of a login by the token of the file, to be sent before the first frame (SASL's PLAIN in Thrift's framing).
- * Errors: CONFIG, IO. */
-gboolean wire_login_append(const char *token_file, GByteArray *out, GError **error);
-#define WIRE_LOGIN_HEAD_BYTES 5u
-#define WIRE_LOGIN_COMPLETE   5
 /* A token without the line's end; secret_free() it. */
 char *wire_token_read(const char *path, GError **error);
 /* What was wrong: of the receiver's certificate, if that was it; static. */

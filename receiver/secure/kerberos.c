@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/base/secret_file.h"
+#include "common/wire/login.h"
 
 #define NEGOTIATE       "Negotiate"
 #define PRINCIPAL_BYTES 512u
@@ -34,27 +35,8 @@ struct KerberosLogin {
 
 /* ---- errors ---- */
 
-static void append_status(GString *text, OM_uint32 code, int type) {
-    OM_uint32 minor, more = 0;
-    do {
-        gss_buffer_desc message = GSS_C_EMPTY_BUFFER;
-        if (GSS_ERROR(gss_display_status(&minor, code, type, GSS_C_NO_OID, &more, &message))) return;
-        g_string_append_printf(text, "%s%.*s", text->len > 0 ? ": " : "", (int)message.length,
-                               (const char *)message.value);
-        gss_release_buffer(&minor, &message);
-    } while (more != 0);
-}
-
-/* What Kerberos says is in the minor code; of GSSAPI itself, "unspecified failure" helps nobody. */
-static char *describe(OM_uint32 major, OM_uint32 minor) {
-    GString *text = g_string_new(NULL);
-    if (GSS_ROUTINE_ERROR(major) != GSS_S_FAILURE || minor == 0) append_status(text, major, GSS_C_GSS_CODE);
-    if (minor != 0) append_status(text, minor, GSS_C_MECH_CODE);
-    return g_string_free(text, FALSE);
-}
-
 static gboolean refuse(OM_uint32 major, OM_uint32 minor, GError **error) {
-    g_autofree char *why = describe(major, minor);
+    g_autofree char *why = wire_gss_failure(major, minor);
     return fail(error, PLUMB_ERROR_INPUT, "the ticket is refused: %s", why);
 }
 
@@ -137,7 +119,7 @@ static gboolean add_principal(Kerberos *kerberos, const char *keytab, const char
         gss_release_cred(&ignored, &credential);
     }
     if (!GSS_ERROR(major)) return TRUE;
-    g_autofree char *why = describe(major, minor);
+    g_autofree char *why = wire_gss_failure(major, minor);
     return fail(error, PLUMB_ERROR_CONFIG,
                 "kerberos.keytab: %s has no key of %s (%s): `klist -k %s` lists those that it has; kerberos.principals "
                 "names those that are needed",
@@ -153,7 +135,7 @@ static gboolean open_keytab(Kerberos *kerberos, const char *keytab, GError **err
     if (!GSS_ERROR(major)) major = acquire(keytab, GSS_C_NO_NAME, 2, &kerberos->negotiated, &minor);
     if (!GSS_ERROR(major)) major = gss_set_neg_mechs(&minor, kerberos->negotiated, &only);
     if (!GSS_ERROR(major)) return TRUE;
-    g_autofree char *why = describe(major, minor);
+    g_autofree char *why = wire_gss_failure(major, minor);
     return fail(error, PLUMB_ERROR_CONFIG, "kerberos.keytab: %s cannot be used: %s", keytab, why);
 }
 

@@ -9,6 +9,9 @@ import subprocess
 import pytest
 
 from tests.receiver.sender import Sender
+from tests.secure.kdc import REALM, Kdc
+
+SERVICES = ("plumb/localhost", "HTTP/localhost")
 
 
 def openssl(*arguments):
@@ -104,3 +107,42 @@ def secure(make_plumbd, authority):
         return make_plumbd(**{**made, **settings}).start()
 
     return start
+
+
+# ---- Kerberos ----
+
+
+@pytest.fixture(scope="session")
+def kdc(tmp_path_factory):
+    made = Kdc(tmp_path_factory.mktemp("kdc"))
+    made.keytab("server", *SERVICES)
+    for name, principal in (("dn", "dn/h1.example"), ("people", "people")):
+        made.keytab(name, principal)
+    yield made.start()
+    made.stop()
+
+
+@pytest.fixture
+def kerberos(make_plumbd, authority, kdc, tmp_path):
+    """kerberos(**settings): a plumbd with TLS and Kerberos; dn/... may write, people may read."""
+
+    def make(**settings):
+        keytab = tmp_path / "plumbd.keytab"
+        keytab.write_bytes((kdc.folder / "server.keytab").read_bytes())
+        os.chmod(keytab, 0o600)
+        made = {
+            "tls__certificate": authority.folder / "server.pem", "tls__key": authority.folder / "server.key",
+            "kerberos__keytab": keytab, "kerberos__principals": "; ".join(SERVICES),
+            "access__write": f"krb5:dn/*@{REALM}", "access__read": f"krb5:people@{REALM}",
+            "access__metrics": "anonymous", "access__admin": "cert:nobody", "audit__path": tmp_path / "audit.log",
+        }  # fmt: skip
+        plumbd = make_plumbd(**{**made, **settings})
+        plumbd.environment.update(kdc.environment)
+        return plumbd
+
+    return make
+
+
+def events(tmp_path, action):
+    lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    return [line for line in lines if line["action"] == action]

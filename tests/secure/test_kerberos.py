@@ -10,44 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.receiver.sender import OK, TRY_LATER
 from tests.receiver.waiting import wait_for
-from tests.secure.conftest import SecureSender, ask, trusting
-from tests.secure.kdc import REALM, Kdc
+from tests.secure.conftest import SERVICES, SecureSender, ask, events, receiver, trusting
+from tests.secure.kdc import REALM
 from tests.secure.test_listening import refused
-
-SERVICES = ("plumb/localhost", "HTTP/localhost")
-
-
-@pytest.fixture(scope="module")
-def kdc(tmp_path_factory):
-    made = Kdc(tmp_path_factory.mktemp("kdc"))
-    made.keytab("server", *SERVICES)
-    for name, principal in (("dn", "dn/h1.example"), ("people", "people")):
-        made.keytab(name, principal)
-    yield made.start()
-    made.stop()
-
-
-@pytest.fixture
-def kerberos(make_plumbd, authority, kdc, tmp_path):
-    """kerberos(**settings): a plumbd with TLS and Kerberos; dn/... may write, people may read."""
-
-    def make(**settings):
-        keytab = tmp_path / "plumbd.keytab"
-        keytab.write_bytes((kdc.folder / "server.keytab").read_bytes())
-        os.chmod(keytab, 0o600)
-        made = {
-            "tls__certificate": authority.folder / "server.pem", "tls__key": authority.folder / "server.key",
-            "kerberos__keytab": keytab, "kerberos__principals": "; ".join(SERVICES),
-            "access__write": f"krb5:dn/*@{REALM}", "access__read": f"krb5:people@{REALM}",
-            "access__metrics": "anonymous", "access__admin": "cert:nobody", "audit__path": tmp_path / "audit.log",
-        }  # fmt: skip
-        plumbd = make_plumbd(**{**made, **settings})
-        plumbd.environment.update(kdc.environment)
-        return plumbd
-
-    return make
 
 
 def curl(plumbd, authority, environment, path="/api/v1/status", *more):
@@ -58,11 +26,6 @@ def curl(plumbd, authority, environment, path="/api/v1/status", *more):
                           text=True, timeout=60)  # fmt: skip
     assert done.returncode == 0, done.stderr
     return int(re.findall(r"^HTTP/1.1 (\d+)", done.stdout, re.M)[-1]), done.stdout
-
-
-def events(tmp_path, action):
-    lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
-    return [line for line in lines if line["action"] == action]
 
 
 # ---- HTTP ----
@@ -96,6 +59,36 @@ def test_plumb(kerberos, kdc, authority, plumb_program):
     assert other.returncode == 1 and "lacks the role" in other.stderr
     nobody = run(kdc.env(KRB5CCNAME="FILE:/none"))
     assert nobody.returncode == 1 and "needs a login" in nobody.stderr
+
+
+def test_bridge_and_import(kerberos, kdc, authority, build_dir, plumb_program, tmp_path):
+    """Both send to the span port. Who lacks the role is told; who has no ticket is, too."""
+    plumbd = kerberos(access__read="anonymous").start()
+    to = ["--receiver", f"localhost:{plumbd.thrift[1]}", "--ca", authority.pem, "--negotiate"]
+    bridge = [build_dir / "spark-bridge/plumb-bridge", *to, ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"]
+    spans = tmp_path / "spans.json"
+    spans.write_text('{"a":"%s","b":1,"e":2,"d":"op","r":"Client/h/1","p":[]}\n' % ("1" * 32))
+    server = ["--thrift", to[1], "--server", f"localhost:{plumbd.http.rsplit(':', 1)[1]}", *to[2:]]
+
+    def run(command, environment):
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+    sender = kdc.login("dn", "dn/h1.example")
+    good = run(bridge, sender)
+    assert good.returncode == 0, good.stderr
+    assert receiver(plumbd, trusting(authority))["records"]["received"] > 0
+    imported = run([plumb_program, "import", spans, "--json", "--no-flush", *server], sender)
+    assert imported.returncode == 0 and json.loads(imported.stdout)["spans_accepted"] == 1, imported.stderr
+    assert {found["principal"] for found in events(tmp_path, "login")} == {f"krb5:dn/h1.example@{REALM}"}
+
+    itself = kdc.env(KRB5_CLIENT_KTNAME=str(kdc.folder / "dn.keytab"), KRB5CCNAME="MEMORY:itself")
+    assert run(bridge, itself).returncode == 0
+
+    nobody = run(bridge, kdc.env(KRB5CCNAME="FILE:/none"))
+    assert nobody.returncode == 1 and "no login by Kerberos to plumb/localhost" in nobody.stderr
+    assert "klist" in nobody.stderr
+    other = [str(part).replace("localhost:", "127.0.0.1:") for part in bridge]
+    assert "no login by Kerberos to plumb/127.0.0.1: Server" in run(other, sender).stderr
 
 
 def test_what_is_no_ticket(kerberos, authority, tmp_path):

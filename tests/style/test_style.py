@@ -237,7 +237,7 @@ def test_third_party_headers_stay_in_named_files():
         "rocksdb/": r"common/store/store_rocksdb.*\.(c|cc)$",
         "thrift/": r"common/wire/reference/glib_.*\.[ch]$",
         "openssl/": r"receiver/secure/(tls|transport)\.c$|common/wire/secure\.c$",
-        "gssapi/": r"receiver/secure/kerberos\.c$",
+        "gssapi/": r"(receiver/secure/kerberos|common/wire/login)\.c$",
         "event2/": r"receiver/.*\.[ch]$",
         "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
         "simdjson.h": r"spark-bridge/events/json_events\.cc$",

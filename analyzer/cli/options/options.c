@@ -297,8 +297,7 @@ static gboolean find_source(Invocation *invocation, GError **error) {
         .server = server,
         .store = store,
         .security = {option_text(invocation, "ca"), option_text(invocation, "certificate"),
-                     option_text(invocation, "key"), token_file_of(invocation)},
-        .negotiate = option_flag(invocation, "negotiate"),
+                     option_text(invocation, "key"), token_file_of(invocation), option_flag(invocation, "negotiate")},
     };
     return TRUE;
 }

@@ -28,7 +28,6 @@ void ask_add(Ask *ask, const char *name, const char *value);
 typedef struct SourceOptions {
     const char *server; /* "host", "host:port", "[v6]:port", with or without "http://" or "https://" in front */
     WireSecurity security;
-    gboolean negotiate; /* log in by Kerberos */
     const char *store;  /* folder; when set, server is not looked at */
 } SourceOptions;
 

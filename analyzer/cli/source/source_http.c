@@ -17,7 +17,6 @@ typedef struct HttpSource {
     const char *address; /* the end of it: "127.0.0.1:9096" */
     char *socket;        /* of an address "unix:@NAME": NAME, which is in no file system; else NULL */
     WireSecurity security;
-    gboolean negotiate;
     struct curl_slist *headers; /* with the token; NULL: none */
     CURL *curl;
     char message[CURL_ERROR_SIZE];
@@ -88,7 +87,6 @@ void *source_http_open(const SourceOptions *options, GError **error) {
     self->address = strstr(base, "://") + strlen("://");
     self->socket = local ? g_strdup(options->server + strlen(LOCAL_SOCKET)) : NULL;
     self->security = options->security;
-    self->negotiate = options->negotiate;
     if (options->security.token_file != NULL && !add_token(self, error)) {
         http_close(self);
         return NULL;
@@ -190,7 +188,7 @@ static void set_security(HttpSource *self) {
     }
     if (security->certificate != NULL) curl_easy_setopt(self->curl, CURLOPT_SSLCERT, security->certificate);
     if (security->key != NULL) curl_easy_setopt(self->curl, CURLOPT_SSLKEY, security->key);
-    if (!self->negotiate) return;
+    if (!security->negotiate) return;
     curl_easy_setopt(self->curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_NEGOTIATE);
     curl_easy_setopt(self->curl, CURLOPT_USERPWD, ":"); /* whoever the ticket is of */
 }
