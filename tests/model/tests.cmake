@@ -6,3 +6,4 @@ plumb_test(test_batch SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_batch.c LIN
 plumb_test(test_spark SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_spark.c LINK plumb_model)
 plumb_test(test_id_place SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_id_place.c LINK plumb_model)
 plumb_test(test_mask SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_mask.c LINK plumb_model)
+target_compile_definitions(test_mask PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")

@@ -147,6 +147,30 @@ public final class SpanData {
         return numbers[i];
     }
 
+    /** Another value in place of the one there is. */
+    public void setText(int i, String value) {
+        texts[i] = value;
+    }
+
+    public void removeAnnotation(int i) {
+        int after = --annotationCount - i;
+        System.arraycopy(keys, i + 1, keys, i, after);
+        System.arraycopy(texts, i + 1, texts, i, after);
+        System.arraycopy(numbers, i + 1, numbers, i, after);
+        texts[annotationCount] = null;
+    }
+
+    public void setNote(int i, String message) {
+        notes[i] = message;
+    }
+
+    public void removeNote(int i) {
+        int after = --noteCount - i;
+        System.arraycopy(notes, i + 1, notes, i, after);
+        System.arraycopy(noteTimes, i + 1, noteTimes, i, after);
+        notes[noteCount] = null;
+    }
+
     public int notes() {
         return noteCount;
     }

@@ -1,5 +1,7 @@
 package io.plumbline.send.pack;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * Strings as receivers take them: UTF-8 without zero bytes (U+FFFD stands in their place) and without halves of
  * characters ("?"), cut at a character's end to a greatest length.
@@ -36,8 +38,22 @@ public final class Utf8 {
         return bytes;
     }
 
-    static boolean exceeds(String text, int maxBytes) {
+    public static boolean exceeds(String text, int maxBytes) {
         return text.length() * (long) WORST > maxBytes && length(text) > maxBytes;
+    }
+
+    /** The text as {@link #put} would write it. The same object where that is the text itself. */
+    public static String clean(String text, int maxBytes) {
+        boolean good = !exceeds(text, maxBytes);
+        for (int i = 0; good && i < text.length(); i++) {
+            char c = text.charAt(i);
+            good = c != 0 && !Character.isSurrogate(c);
+        }
+        if (good) {
+            return text;
+        }
+        byte[] bytes = new byte[(int) Math.min(maxBytes, text.length() * (long) WORST)];
+        return new String(bytes, 0, put(text, bytes.length, bytes, 0), StandardCharsets.UTF_8);
     }
 
     /**
