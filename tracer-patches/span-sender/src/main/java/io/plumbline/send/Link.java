@@ -4,6 +4,8 @@ import io.plumbline.send.base.SenderOptions;
 import io.plumbline.send.net.Address;
 import io.plumbline.send.net.Connection;
 import io.plumbline.send.net.Login;
+import io.plumbline.send.net.Logins;
+import io.plumbline.send.net.SaslExchange;
 import io.plumbline.send.net.TlsContext;
 import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Reply;
@@ -30,7 +32,8 @@ import org.apache.thrift.transport.TMemoryInputTransport;
  */
 final class Link {
     private final List<Address> addresses;
-    private final Login login;
+    /** Null: there is no login but by certificate. */
+    private final Logins logins;
     /** Null: connections are plain. */
     private final TlsContext tls;
     private final WireProtocol protocol;
@@ -48,7 +51,8 @@ final class Link {
 
     Link(SenderOptions options) {
         this.addresses = options.addresses;
-        this.login = options.login;
+        Login login = options.login;
+        this.logins = Logins.of(login);
         this.tls = login.isSecure() ? new TlsContext(login) : null;
         this.protocol = options.protocol;
         this.connectMs = options.connectMs;
@@ -119,6 +123,7 @@ final class Link {
         if (connection != null) {
             return;
         }
+        SaslExchange login = logins == null ? null : logins.prepare(addresses.get(current));
         connection = Connection.create();
         if (aborted) {
             throw new IOException("given up");
@@ -127,8 +132,8 @@ final class Link {
         if (tls != null) {
             connection.secure(tls, addresses.get(current), connectMs);
         }
-        if (login.token() != null) {
-            connection.logIn(login.token(), connectMs);
+        if (login != null) {
+            login.run(connection, connectMs);
         }
         peer = addresses.get(current).toString();
     }

@@ -69,7 +69,10 @@ public final class SpanSender implements Closeable {
         return ProcessSender.get(options);
     }
 
-    /** Takes a copy and returns: never blocks, never throws, takes no lock. {@code span} is the caller's again. */
+    /**
+     * Takes a copy and returns: never blocks, never throws, takes no lock. {@code span} is the caller's again; with
+     * rules for it, what is secret in it is masked.
+     */
     public void send(SpanData span) {
         if (closed) {
             turnAway(DropReason.CLOSED);
@@ -77,6 +80,9 @@ public final class SpanSender implements Closeable {
         }
         DropReason reason;
         try {
+            if (options.mask != null) {
+                options.mask.apply(span);
+            }
             reason = queue.offer(span);
         } catch (Throwable e) {
             reason = DropReason.UNREADABLE;

@@ -58,10 +58,17 @@ class PartsTest {
         assertFalse(new SenderOptions(key -> null).login.isSecure());
         Map<String, String> good = Map.of("tls", "on", "auth", "token", "auth.token.file", "/t");
         assertEquals("/t", new SenderOptions(good::get).login.token().getPath());
+        assertFalse(new SenderOptions(Map.of("auth", "kerberos")::get).login.isSecure(), "a ticket is no secret");
+        Map<String, String> all = Map.of("tls", "on", "auth", "kerberos", "auth.token.file", "/t", "auth.keytab", "/k",
+                "auth.principal", "dn/_HOST");
+        assertEquals("/t", new SenderOptions(all::get).login.token().getPath());
         for (Map<String, String> wrong : List.of(Map.of("tls", "yes"), Map.of("tls.trust", "/ca"),
                 Map.of("tls", "on", "tls.certificate", "/c"), Map.of("tls", "on", "tls.key", "/k"),
                 Map.of("auth", "token", "auth.token.file", "/t"), Map.of("tls", "on", "auth", "token"),
-                Map.of("tls", "on", "auth.token.file", "/t"), Map.of("auth", "kerberos"))) {
+                Map.of("tls", "on", "auth.token.file", "/t"), Map.of("auth", "ticket"),
+                Map.of("auth", "kerberos", "auth.token.file", "/t"), Map.of("auth.keytab", "/k"),
+                Map.of("auth", "kerberos", "auth.keytab", "/k"), Map.of("auth", "token", "auth.principal", "p"),
+                Map.of("auth", "kerberos", "auth.service", "plumb/h"))) {
             IllegalArgumentException error = assertThrows(IllegalArgumentException.class,
                     () -> new SenderOptions(wrong::get), wrong.toString());
             assertTrue(error.getMessage().matches("(tls|auth).*"), error.getMessage());

@@ -37,6 +37,17 @@ final class Environment {
         return values;
     }
 
+    /** Is masking spoken of, or cannot that be told? Of an environment, or its file, that is wrong somewhere. */
+    static boolean wantsMasking(Map<String, String> environment) {
+        for (String variable : environment.keySet()) {
+            if (variable.startsWith(PREFIX + "MASK_")) {
+                return true;
+            }
+        }
+        String conf = environment.getOrDefault(PREFIX + "CONF", "").trim();
+        return !conf.isEmpty() && SettingText.mentions(conf, "mask.");
+    }
+
     private static String unknown(String variable, Map<String, Setting> known) {
         String nearest = Nearest.of(variable.substring(PREFIX.length()), withoutPrefix(known));
         return WHERE + ": unknown variable " + variable + ": "

@@ -14,6 +14,9 @@ final class HadoopSettings {
     private static final String FALLBACK = "hadoop.htrace.";
     private static final String SAMPLERS_PACKAGE = "org.apache.htrace.core.";
 
+    /** It would come too late: spans may have left by then. */
+    private static final String MASK_RULES = "plumb.mask.rules";
+
     final Map<String, String> values = new HashMap<>();
     final List<String> problems = new ArrayList<>();
     /** A policy; null when no sampler is named. */
@@ -29,6 +32,9 @@ final class HadoopSettings {
             if (value != null) {
                 take(setting, value);
             }
+        }
+        if (text(MASK_RULES) != null) {
+            problems.add(where(MASK_RULES) + ": the agent takes mask.rules from its own settings alone; not used");
         }
         sampling = sampling();
     }

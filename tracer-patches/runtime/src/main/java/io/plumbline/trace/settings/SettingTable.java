@@ -1,6 +1,7 @@
 package io.plumbline.trace.settings;
 
 import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.mask.Mask;
 import io.plumbline.trace.sampling.Policy;
 import java.util.Arrays;
 import java.util.Collections;
@@ -75,10 +76,26 @@ public final class SettingTable {
                     .hadoop("plumb.tls.certificate"),
             Setting.text(SenderOptions.KEY_KEY, null, "a file name", "And its key, PEM (PKCS #8).")
                     .hadoop("plumb.tls.key"),
-            Setting.choice(SenderOptions.AUTH_KEY, "none", "none", "token",
-                    "How to log in where no certificate does it. A token needs TLS.").hadoop("plumb.auth"),
-            Setting.text(SenderOptions.TOKEN_KEY, null, "a file name", "The file with the token, for 'auth = token'.")
-                    .hadoop("plumb.auth.token.file")));
+            Setting.text(SenderOptions.AUTH_KEY, "none", "none, kerberos or token",
+                    "How to log in where no certificate does it. 'kerberos': with the keytab below, else with the process's own "
+                            + "login in Hadoop, else with the ticket cache. A token needs TLS.")
+                    .checked(SenderOptions::auth).hadoop("plumb.auth"),
+            Setting.text(SenderOptions.SERVICE_KEY, SenderOptions.SERVICE_DEFAULT, "text",
+                    "The receiver's principal is this, '/' and its name in receivers.").hadoop("plumb.auth.service"),
+            Setting.text(SenderOptions.PRINCIPAL_KEY, null, "a principal",
+                    "Whom to log in as, for auth.keytab, or of the ticket cache; _HOST is the name of this host.")
+                    .hadoop("plumb.auth.principal"),
+            Setting.text(SenderOptions.KEYTAB_KEY, null, "a file name", "A keytab with its key.")
+                    .hadoop("plumb.auth.keytab"),
+            Setting.text(SenderOptions.TOKEN_KEY, null, "a file name",
+                    "The file with the token, for 'auth = token', and for 'auth = kerberos' where the process has no ticket, as "
+                            + "executors of Spark on YARN.")
+                    .hadoop("plumb.auth.token.file"),
+            Setting.text(SenderOptions.MASK_RULES_KEY, null, "rules, separated by ;",
+                    "What is masked before it leaves the process, as in plumbd's mask.rules: 'path=keep 2; annotation:user=hash'.")
+                    .checked(Mask::check),
+            Setting.text(SenderOptions.MASK_KEY_KEY, null, "a file name",
+                    "With the key, which only its owner may read; the same as plumbd's, if that masks as well.")));
     private static final Map<String, Setting> BY_NAME = byName();
     private static final int WIDTH = 100;
 

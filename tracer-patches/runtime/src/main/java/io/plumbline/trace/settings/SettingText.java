@@ -52,6 +52,21 @@ final class SettingText {
         return values;
     }
 
+    /** Does a line that is no comment begin so? TRUE also when the file cannot be read. */
+    static boolean mentions(String name, String begin) {
+        try (BufferedReader in = new BufferedReader(
+                new InputStreamReader(new FileInputStream(new File(name)), StandardCharsets.UTF_8))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                if (line.trim().startsWith(begin)) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     private static void line(Map<String, String> values, String where, String line) {
         if (line.isEmpty() || line.startsWith("#")) {
             return;

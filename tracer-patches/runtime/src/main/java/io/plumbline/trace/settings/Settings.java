@@ -79,7 +79,12 @@ public final class Settings {
             return strict(null, environment);
         } catch (IllegalArgumentException e) {
             Settings settings = new Settings();
-            settings.problem(e.getMessage() + "; all settings but Hadoop's have their defaults");
+            boolean off = Environment.wantsMasking(environment);
+            settings.problem(e.getMessage() + (off ? "; nothing is traced, since it might have to be masked"
+                    : "; all settings but Hadoop's have their defaults"));
+            if (off) {
+                settings.own.put("enabled", "off");
+            }
             return settings;
         }
     }

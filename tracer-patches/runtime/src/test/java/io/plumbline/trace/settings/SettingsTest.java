@@ -165,6 +165,22 @@ class SettingsTest {
         assertEquals("100000", settings.get("queue.spans"));
     }
 
+    /** Woven jars go on with defaults after a mistake; but not where something might leave the process in clear. */
+    @Test
+    void withoutItsMaskNothingIsTraced() throws Exception {
+        Settings wrong = Settings.lenient(Map.of("PLUMB_AGENT_MASK_RULES", "path=hash"));
+        assertEquals("off", wrong.get("enabled"));
+        assertTrue(wrong.problems().get(0).endsWith("nothing is traced, since it might have to be masked"));
+        Path conf = folder.resolve("agent.conf");
+        Files.writeString(conf, "mask.rules = path=hash\nqueue.spans = x\n");
+        assertEquals("off", Settings.lenient(Map.of("PLUMB_AGENT_CONF", conf.toString())).get("enabled"));
+        Files.writeString(conf, "#mask.rules =\nqueue.spans = x\n");
+        assertEquals("on", Settings.lenient(Map.of("PLUMB_AGENT_CONF", conf.toString())).get("enabled"));
+        Settings settings = of(null);
+        settings.hadoop("hadoop.htrace.", Map.of("hadoop.htrace.plumb.mask.rules", "path=hash")::get);
+        assertTrue(settings.problems().get(0).contains("the agent takes mask.rules from its own settings alone"));
+    }
+
     @Test
     void wrongValueOfHadoopIsNotUsedAndSaidOnce() {
         Settings settings = of(null);

@@ -1,7 +1,9 @@
 package io.plumbline.send.base;
 
 import io.plumbline.send.SpanSender;
+import io.plumbline.send.mask.Mask;
 import io.plumbline.send.net.Address;
+import io.plumbline.send.net.Kerberos;
 import io.plumbline.send.net.Login;
 import io.plumbline.send.wire.WireProtocol;
 import java.util.Arrays;
@@ -40,12 +42,27 @@ public final class SenderOptions {
     public static final String TRUST_KEY = "tls.trust";
     public static final String CERTIFICATE_KEY = "tls.certificate";
     public static final String KEY_KEY = "tls.key";
-    /** {@code none} or {@code token}. */
+    /** {@code none}, {@code kerberos} or {@code token}. */
     public static final String AUTH_KEY = "auth";
+    public static final String SERVICE_KEY = "auth.service";
+    public static final String SERVICE_DEFAULT = "plumb";
+    public static final String PRINCIPAL_KEY = "auth.principal";
+    public static final String KEYTAB_KEY = "auth.keytab";
     public static final String TOKEN_KEY = "auth.token.file";
+
+    /** As plumbd's {@code mask.rules}, and the file with the key. */
+    public static final String MASK_RULES_KEY = "mask.rules";
+    public static final String MASK_KEY_KEY = "mask.key";
+
+    private static final String KERBEROS = "kerberos";
+    private static final String TOKEN = "token";
+    private static final List<String> AUTHS = Collections.unmodifiableList(Arrays.asList("none", KERBEROS, TOKEN));
+    private static final String AUTHS_HELP = "is none, kerberos or token";
 
     public final List<Address> addresses;
     public final Login login;
+    /** Null: nothing is masked. */
+    public final Mask mask;
     public final WireProtocol protocol;
     public final int queueSpans;
     public final int queueBytes;
@@ -78,6 +95,7 @@ public final class SenderOptions {
         protocol = WireProtocol.parse(shown.apply(PROTOCOL_KEY),
                 source.text(PROTOCOL_KEY, WireProtocol.COMPACT.text()));
         login = login(source);
+        mask = mask(source);
         queueSpans = source.number(QUEUE_SPANS);
         queueBytes = source.number(QUEUE_BYTES);
         batchSpans = source.number(BATCH_SPANS);
@@ -95,23 +113,62 @@ public final class SenderOptions {
         }
     }
 
+    private static Mask mask(Source source) {
+        String rules = source.text(MASK_RULES_KEY, null);
+        String key = source.text(MASK_KEY_KEY, null);
+        source.demand((rules == null) == (key == null), MASK_RULES_KEY, "goes with " + source.shown(MASK_KEY_KEY)
+                + ": a hash without a key can be guessed");
+        try {
+            return rules == null ? null : Mask.of(rules, key);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(source.shown(MASK_RULES_KEY) + ", " + source.shown(MASK_KEY_KEY) + ": "
+                    + e.getMessage(), e);
+        }
+    }
+
     private static Login login(Source source) {
         boolean tls = source.is(TLS_KEY, "on", "off");
         String certificate = source.text(CERTIFICATE_KEY, null);
         String key = source.text(KEY_KEY, null);
         String trust = source.text(TRUST_KEY, null);
-        String token = source.text(TOKEN_KEY, null);
-        boolean byToken = source.is(AUTH_KEY, "token", "none");
         source.demand((certificate == null) == (key == null), CERTIFICATE_KEY, "needs " + source.shown(KEY_KEY)
                 + ", and that one needs a certificate");
         source.demand(tls || certificate == null && trust == null, TLS_KEY, "must be on where there are files for it");
-        source.demand(byToken == (token != null), TOKEN_KEY, "goes with " + source.shown(AUTH_KEY) + " = token");
-        source.demand(tls || !byToken, TLS_KEY, "must be on: a token is not for others to read");
-        if (!tls) {
-            return Login.NONE;
+        return auth(source, tls ? Login.secure(trust, certificate, key) : Login.NONE);
+    }
+
+    private static Login auth(Source source, Login login) {
+        String auth = source.text(AUTH_KEY, AUTHS.get(0));
+        String token = source.text(TOKEN_KEY, null);
+        String principal = source.text(PRINCIPAL_KEY, null);
+        String keytab = source.text(KEYTAB_KEY, null);
+        boolean byTicket = auth.equals(KERBEROS);
+        source.demand(AUTHS.contains(auth), AUTH_KEY, AUTHS_HELP);
+        source.demand(!auth.equals(TOKEN) || token != null, TOKEN_KEY, "is needed by " + source.shown(AUTH_KEY)
+                + " = token");
+        source.demand(token == null || !auth.equals(AUTHS.get(0)), TOKEN_KEY, "goes with " + source.shown(AUTH_KEY)
+                + " = token or kerberos");
+        source.demand(byTicket || principal == null && keytab == null, AUTH_KEY,
+                "must be kerberos where there is a principal or a keytab");
+        source.demand(keytab == null || principal != null, PRINCIPAL_KEY, "is needed by " + source.shown(KEYTAB_KEY));
+        source.demand(token == null || login.isSecure(), TLS_KEY, "must be on: a token is not for others to read");
+        Login made = token == null ? login : login.withToken(token);
+        return byTicket ? made.withKerberos(new Kerberos(service(source), principal, keytab)) : made;
+    }
+
+    private static String service(Source source) {
+        String service = source.text(SERVICE_KEY, SERVICE_DEFAULT);
+        source.demand(service.indexOf('/') < 0 && service.indexOf('@') < 0, SERVICE_KEY,
+                "is the first part of the receiver's principal, as in plumb/HOST");
+        return service;
+    }
+
+    /** @throws IllegalArgumentException when there is no such way to log in */
+    public static String auth(String value) {
+        if (!AUTHS.contains(value)) {
+            throw new IllegalArgumentException(AUTHS_HELP);
         }
-        Login login = Login.secure(trust, certificate, key);
-        return byToken ? login.withToken(token) : login;
+        return value;
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.plumbline.send.net;
 
 import java.io.Closeable;
 import java.io.EOFException;
-import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -12,8 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,13 +22,6 @@ import java.util.concurrent.TimeUnit;
 public final class Connection implements Closeable {
     /** A reply is a few numbers and a message for a person. */
     public static final int MAX_REPLY_BYTES = 64 << 10;
-
-    private static final byte SASL_START = 1;
-    private static final byte SASL_COMPLETE = 5;
-    /** Status and length. */
-    private static final int SASL_HEAD_BYTES = 5;
-    /** Receivers know tokens by themselves. */
-    private static final String TOKEN_USER = "token";
 
     private final SocketChannel channel;
     private final Selector selector;
@@ -86,27 +76,6 @@ public final class Connection implements Closeable {
         }
     }
 
-    /**
-     * Logs in by a token, as SASL's mechanism PLAIN in Thrift's framing.
-     *
-     * @throws IOException also when the receiver does not know the token
-     */
-    public void logIn(File tokenFile, long timeoutMs) throws IOException {
-        String token = new String(Files.readAllBytes(tokenFile.toPath()), StandardCharsets.UTF_8).trim();
-        byte[] mechanism = "PLAIN".getBytes(StandardCharsets.US_ASCII);
-        byte[] secret = ("\0" + TOKEN_USER + "\0" + token).getBytes(StandardCharsets.UTF_8);
-        ByteBuffer message = ByteBuffer.allocate(2 * SASL_HEAD_BYTES + mechanism.length + secret.length);
-        message.put(SASL_START).putInt(mechanism.length).put(mechanism);
-        message.put(SASL_COMPLETE).putInt(secret.length).put(secret).flip();
-        write(message, timeoutMs);
-        long deadline = deadline(timeoutMs);
-        byte status = read(1, deadline).get();
-        String said = StandardCharsets.UTF_8.decode(readFrame(deadline, "answer")).toString();
-        if (status != SASL_COMPLETE) {
-            throw new IOException("the receiver refuses the token of " + tokenFile + ": " + said);
-        }
-    }
-
     /** Between exchanges: has the peer gone (receivers close what was idle for long), or sent what nobody asked for? */
     public boolean stale() {
         try {
@@ -136,15 +105,16 @@ public final class Connection implements Closeable {
         return tls == null ? channel.read(into) : tls.read(into);
     }
 
-    /** The payload of the next frame. */
-    public ByteBuffer readFrame(long timeoutMs) throws IOException {
-        return readFrame(deadline(timeoutMs), "reply");
+    byte readByte(long timeoutMs) throws IOException {
+        return read(1, deadline(timeoutMs)).get();
     }
 
-    private ByteBuffer readFrame(long deadline, String what) throws IOException {
+    /** The payload of the next frame. */
+    public ByteBuffer readFrame(long timeoutMs) throws IOException {
+        long deadline = deadline(timeoutMs);
         int length = read(4, deadline).getInt();
         if (length < 0 || length > MAX_REPLY_BYTES) {
-            throw new IOException(what + " of " + Integer.toUnsignedString(length) + " bytes");
+            throw new IOException("reply of " + Integer.toUnsignedString(length) + " bytes");
         }
         return read(length, deadline);
     }

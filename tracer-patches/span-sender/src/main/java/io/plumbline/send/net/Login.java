@@ -2,10 +2,10 @@ package io.plumbline.send.net;
 
 import java.io.File;
 
-/** How a connection is made safe, and who says it is: files in PEM, a token. Immutable. */
+/** How a connection is made safe, and who says it is: files in PEM, a ticket, a token. Immutable. */
 public final class Login {
     /** A plain connection, by nobody in particular. */
-    public static final Login NONE = new Login(false, null, null, null, null);
+    public static final Login NONE = new Login(false, null, null, null);
 
     final boolean tls;
     /** Who signs receivers' certificates; null: whom the JVM trusts. */
@@ -13,20 +13,32 @@ public final class Login {
     /** Ours, for receivers that want one; null: none. */
     final File certificate;
     final File key;
-    /** Null: no token. */
+    /** Null: no login by Kerberos. */
+    final Kerberos kerberos;
+    /** Null: no token. With Kerberos: for a process that has no ticket. */
     final File token;
 
-    private Login(boolean tls, File trust, File certificate, File key, File token) {
+    private Login(boolean tls, String trust, String certificate, String key) {
         this.tls = tls;
-        this.trust = trust;
-        this.certificate = certificate;
-        this.key = key;
+        this.trust = file(trust);
+        this.certificate = file(certificate);
+        this.key = file(key);
+        this.kerberos = null;
+        this.token = null;
+    }
+
+    private Login(Login base, Kerberos kerberos, File token) {
+        this.tls = base.tls;
+        this.trust = base.trust;
+        this.certificate = base.certificate;
+        this.key = base.key;
+        this.kerberos = kerberos;
         this.token = token;
     }
 
     /** With TLS; names of files may be null. */
     public static Login secure(String trust, String certificate, String key) {
-        return new Login(true, file(trust), file(certificate), file(key), null);
+        return new Login(true, trust, certificate, key);
     }
 
     public boolean isSecure() {
@@ -39,7 +51,11 @@ public final class Login {
     }
 
     public Login withToken(String file) {
-        return new Login(tls, trust, certificate, key, file(file));
+        return new Login(this, kerberos, file(file));
+    }
+
+    public Login withKerberos(Kerberos settings) {
+        return new Login(this, settings, token);
     }
 
     private static File file(String name) {
