@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.ecosystem.test_otlp import post
 from tests.receiver.sender import OK, Sender, plain_span, span
+from tests.secure.test_agent import list_root
 
 SECRETS = ["alice", "salaries", "SELECT", "kennwort"]
 RULES = "path=keep 1; annotation:user=hash; annotation:sql=drop; name:SELECT*=hash; record:user=hash; record:name=hash"
@@ -151,6 +152,48 @@ def test_what_came_before_the_rules(make_plumbd, key, build_dir):
     assert found_in_answers(plumbd) == set()
     assert plumbd.stop() == 0
     assert found_on_disk(plumbd) == set()
+
+
+# ---- in the agent ----
+
+AGENT_RULES = "path=keep 1; annotation:scheme=drop; name:Globber*=hash"
+
+
+def of_a_listing(plumbd, folder, **settings):
+    """What plumbd has of a process with the agent that lists the folder: names and values of its spans."""
+    list_root(folder, "127.0.0.1:{}".format(*plumbd.thrift[1:]), **settings)
+    on_disk = found_on_disk(plumbd)
+    plumbd.flush()
+    return on_disk, sorted((found["d"], sorted(found.get("n", {}).items())) for found in plumbd.export())
+
+
+def test_the_agent_masks_as_plumbd_does(make_plumbd, key, tmp_path):
+    """The journal has what came, as it came: nothing left the process in clear. The values are those of plumbd."""
+    folder = tmp_path / "alice" / "salaries"
+    folder.mkdir(parents=True)
+    masked = {"mask_rules": AGENT_RULES, "mask_key": key}
+    clear, _ = of_a_listing(make_plumbd().start(), folder)
+    assert clear == {"alice", "salaries"}
+    on_disk, in_agent = of_a_listing(make_plumbd().start(), folder, **masked)
+    assert on_disk == set() and "salaries" not in str(in_agent)
+    settings = {f"mask__{name[5:]}": value for name, value in masked.items()}
+    both = make_plumbd(**settings).start()
+    assert of_a_listing(both, folder) == (set(), in_agent)
+    assert of_a_listing(make_plumbd(**settings).start(), folder, **masked) == (set(), in_agent)
+    kept = folder.parts[1]
+    assert dict(in_agent)["ls"][0][1].startswith(f"-ls /{kept}/~")
+
+
+@pytest.mark.parametrize("wrong", ["readable", "rule"])
+def test_an_agent_that_cannot_mask_sends_nothing(make_plumbd, key, tmp_path, wrong):
+    plumbd = make_plumbd().start()
+    if wrong == "readable":
+        os.chmod(key, 0o644)
+    rules = AGENT_RULES if wrong == "readable" else "paths=hash"
+    said = list_root(tmp_path / "alice", "127.0.0.1:{}".format(*plumbd.thrift[1:]), mask_rules=rules, mask_key=key)
+    (line,) = [line for line in said.splitlines() if "(this process is not traced)" in line]
+    assert ("chmod 600" if wrong == "readable" else "'paths=hash': write path") in line
+    assert plumbd.receiver()["spans_received"] == 0 and "c0ffee" not in said
 
 
 WRONG = {
