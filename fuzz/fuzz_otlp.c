@@ -1,10 +1,11 @@
-/* A body of OTLP or Zipkin, the arguments of Scribe's Log, or one span of such a call; the first byte chooses the form.
- * What is accepted can be journaled: it comes back from a
- * frame as it is, so that no start refuses what was acknowledged. */
+/* A body of OTLP or Zipkin, the arguments of Scribe's Log, one span of such a call, or two messages of a topic of Kafka;
+ * the first byte chooses the form. What is accepted can be journaled: it comes back from a frame as it is, so that no
+ * start refuses what was acknowledged. */
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
 #include "common/wire/otlp/scribe.h"
 #include "common/wire/otlp/zipkin.h"
+#include "common/wire/otlp/zipkin_v1.h"
 #include "fuzz/target.h"
 #include "tests/wire/batches.h"
 
@@ -24,8 +25,9 @@ static void check_frame(const SpanBatch *batch) {
     batches_assert_spans_equal(batch, back);
 }
 
-#define LOG_FORM  'L'
-#define SPAN_FORM 'V'
+#define LOG_FORM      'L'
+#define SPAN_FORM     'V'
+#define MESSAGES_FORM 'K'
 
 static void append_u32(GByteArray *out, guint32 value) {
     value = GUINT32_TO_BE(value);
@@ -68,11 +70,30 @@ static int check_log(Bytes arguments) {
     return 0;
 }
 
+/* The first byte says how long the first message is, in sixteenths of all. */
+static int check_messages(Bytes bytes) {
+    if (bytes.size_bytes == 0) return 0;
+    const guint8 *at = bytes.data;
+    const gsize left = bytes.size_bytes - 1, first = left * (at[0] & 15) / 16;
+    const Bytes messages[] = {{at + 1, first}, {at + 1 + first, left - first}};
+    g_autoptr(ServiceSpans) spans = service_spans_new();
+    g_autoptr(SpanBatch) batch = batch_new();
+    g_autoptr(GError) error = NULL;
+    if (zipkin_v1_decode(spans, messages + (first == 0), first == 0 ? 1 : 2, batch, &error)) {
+        g_assert_no_error(error);
+        check_frame(batch);
+    } else {
+        g_assert_nonnull(error);
+    }
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     const OtlpForm form = data[0] % 3 == 0 ? OTLP_PROTOBUF : OTLP_JSON;
     const Bytes body = {data + 1, size - 1};
     if (data[0] == LOG_FORM) return check_log(body);
+    if (data[0] == MESSAGES_FORM) return check_messages(body);
     if (data[0] == SPAN_FORM) {
         g_autoptr(GByteArray) log = log_of_span(body);
         return check_log((Bytes){log->data, log->len});

@@ -13,6 +13,7 @@
 #include "receiver/background/consolidation.h"
 #include "receiver/background/resource_control.h"
 #include "receiver/http/http.h"
+#include "receiver/kafka/kafka.h"
 #include "receiver/net/listener.h"
 #include "receiver/secure/port.h"
 #include "receiver/shared/files.h"
@@ -67,6 +68,8 @@ struct Daemon {
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
     Net *_Atomic net; /* NULL until spans are taken */
+    KafkaView kafka_view;
+    KafkaInput *kafka; /* NULL: nothing is read from Kafka */
     FilePlan files;
     Shares *shares;
     NameQuota *quota;
@@ -252,6 +255,8 @@ static void set_state_sources(Daemon *daemon) {
         .recorder = daemon->recorder,
         .questions = &daemon->questions,
         .net = &daemon->net,
+        .kafka = &daemon->kafka_view,
+        .kafka_topic = daemon->settings->kafka.topic,
         .ports = daemon->ports,
         .security = daemon->security,
         .audit = daemon->audit,
@@ -343,7 +348,7 @@ static void start_resource_control(Daemon *daemon) {
         .store_needs_bytes = OTHERS_BUFFERS * s->store_buffer_bytes,
         .restart = ask_for_restart,
         .others_bytes = OTHERS_BYTES + s->shards * OTHERS_SHARD_BYTES + s->store_cache_bytes +
-                        OTHERS_BUFFERS * s->store_buffer_bytes,
+                        OTHERS_BUFFERS * s->store_buffer_bytes + (s->kafka.brokers[0] != '\0' ? KAFKA_MEMORY_BYTES : 0),
     };
     ResourceControlLimits limits = resource_control_limits(s);
     daemon->control = resource_control_start(&control, &limits);
@@ -430,9 +435,23 @@ static void start_recovery(Daemon *daemon) {
     daemon->recovery = recovery_start(&options);
 }
 
+static gboolean start_kafka(Daemon *daemon, GError **error) {
+    const KafkaOptions options = {
+        .settings = &daemon->settings->kafka,
+        .intake = intake_options(daemon),
+        .counters = counter_set_add(daemon->counters),
+        .limit = name_quota_of(daemon->quota, "kafka"),
+        .view = &daemon->kafka_view,
+    };
+    if (options.settings->brokers[0] == '\0') return TRUE;
+    daemon->kafka = kafka_start(&options, error);
+    return daemon->kafka != NULL;
+}
+
 gboolean daemon_start(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     if (!listener_listen(daemon->thrift_fd, daemon_thrift(daemon), "listen.thrift", error)) return FALSE;
+    if (!start_kafka(daemon, error)) return FALSE; /* its messages wait until spans are taken */
 
     NetOptions options = {
         .listen_fd = daemon->thrift_fd,
@@ -528,6 +547,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     g_clear_pointer(&daemon->watchdog, watchdog_stop);
     if (daemon->net) net_stop(daemon->net);
+    g_clear_pointer(&daemon->kafka, kafka_stop);
     http_stop_taking(daemon->http);
     g_clear_pointer(&daemon->recovery, recovery_stop);
 
@@ -569,6 +589,7 @@ void daemon_free(Daemon *daemon) {
     consolidation_stop(daemon->consolidation);
     resource_control_stop(daemon->control);
     http_stop(daemon->http);
+    kafka_stop(daemon->kafka);
     net_free(daemon->net);
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);

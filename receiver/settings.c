@@ -104,6 +104,19 @@ const ConfigOption settings_table[] = {
     {"audit.path", CONFIG_STRING, "", 0, 0, NULL, FALSE,
      "File of the audit log, which SIGHUP opens anew (logrotate). Empty: the lines go to plumbd's own log."},
 
+    {"kafka.brokers", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "Brokers of Kafka, host:port with commas between: spans are also read from a topic there, in Zipkin's forms (Thrift, "
+     "as HTrace's receiver for Kafka writes them, or JSON). Empty: not."},
+    {"kafka.topic", CONFIG_STRING, "zipkin", 0, 0, NULL, FALSE, "The topic with the spans."},
+    {"kafka.group", CONFIG_STRING, "plumbd", 0, 0, NULL, FALSE,
+     "The group of consumers. Its offset is committed when spans are acknowledged (journal.ack)."},
+    {"kafka.options", CONFIG_LIST, "", 0, 0, NULL, FALSE,
+     "What else librdkafka is told, key=value with ; between, like security.protocol=SASL_SSL; "
+     "sasl.mechanism=SCRAM-SHA-512; sasl.username=plumbd; ssl.ca.location=/etc/plumbline/kafka-ca.pem. Passwords are in "
+     "kafka.secrets."},
+    {"kafka.secrets", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "File with more of them, key=value a line, like sasl.password: a secret file, as tls.key."},
+
     {"http.hosts", CONFIG_LIST, "", 0, 0, NULL, FALSE,
      "Names by which this server is asked, beside localhost, addresses in figures, the name in listen.http and those "
      "of the machine: *.example.org stands for all below it, * for any. Requests for other names are refused, since a "
@@ -271,6 +284,7 @@ static gboolean check(const Settings *settings, GError **error) {
         return fail(error, PLUMB_ERROR_CONFIG, "store.path and journal.path are the same folder: %s",
                     settings->store_path);
     if (!check_mask(settings, error)) return FALSE;
+    if (!kafka_settings_check(&settings->kafka, error)) return FALSE;
     if (!quota_rules_check(&settings->quota, error)) return FALSE;
     for (guint i = 0; i < ACCESS_ROLES; i++)
         if (!access_list_check(access_keys[i], settings->security.rules.lists[i], error)) return FALSE;
@@ -355,6 +369,16 @@ static void read_protection(const Config *config, Settings *s) {
     s->audit_path = g_strdup(config_string(config, "audit.path"));
 }
 
+static KafkaSettings kafka_of(const Config *config) {
+    return (KafkaSettings){
+        .brokers = g_strdup(config_string(config, "kafka.brokers")),
+        .topic = g_strdup(config_string(config, "kafka.topic")),
+        .group = g_strdup(config_string(config, "kafka.group")),
+        .options = g_strdupv((char **)config_list(config, "kafka.options")),
+        .secrets = g_strdup(config_string(config, "kafka.secrets")),
+    };
+}
+
 static ShellSettings shell_of(const Config *config) {
     return (ShellSettings){
         .mode = (ShellMode)config_enum(config, "shell.enabled"),
@@ -385,6 +409,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->net_threads = threads_or(config_int(config, "receiver.net-threads"), processors / 4);
     s->shards = threads_or(config_int(config, "receiver.shards"), processors);
     s->queue_bytes = config_size_bytes(config, "receiver.queue-limit");
+    s->kafka = kafka_of(config);
     s->http_hosts = g_strdupv((char **)config_list(config, "http.hosts"));
     s->http_connections = (guint)config_int(config, "http.max-connections");
     s->http_timeout_ns = config_duration_ns(config, "http.timeout");
@@ -444,6 +469,7 @@ void settings_free(Settings *settings) {
     g_strfreev(settings->mask_rules);
     g_free(settings->mask_key);
     g_free(settings->audit_path);
+    kafka_settings_clear(&settings->kafka);
     g_strfreev(settings->http_hosts);
     g_free((char *)settings->shell.program);
     g_free(settings->store_path);

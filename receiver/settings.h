@@ -4,6 +4,7 @@
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
 #include "receiver/background/retention.h"
+#include "receiver/kafka/kafka_settings.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
@@ -31,6 +32,7 @@ typedef struct Settings {
     gint64 frame_timeout_ns, idle_timeout_ns;
     guint net_threads, shards; /* resolved: never 0 */
     gsize queue_bytes;
+    KafkaSettings kafka;
     char **http_hosts;
     guint http_connections;
     gint64 http_timeout_ns;

@@ -92,6 +92,19 @@ static json_t *quotas_of(Quotas *quotas) {
     return rows;
 }
 
+static json_t *kafka_of(const StateSources *sources, const State *state) {
+    const KafkaView *view = sources->kafka;
+    json_t *object = json_object();
+    json_object_set_new(object, "topic", json_string(sources->kafka_topic));
+    json_object_set_new(object, "state", json_string(kafka_state_name((KafkaState)atomic_load(&view->state))));
+    set_integer(object, "partitions", atomic_load(&view->partitions));
+    set_integer(object, "lag_messages", atomic_load(&view->lag));
+    set_integer(object, "messages", state->counters[COUNTER_KAFKA_MESSAGES]);
+    set_integer(object, "refused_messages", state->counters[COUNTER_KAFKA_REFUSED]);
+    set_integer(object, "errors", state->counters[COUNTER_KAFKA_ERRORS]);
+    return object;
+}
+
 json_t *status_receiver(const StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -131,6 +144,8 @@ json_t *status_receiver(const StateSources *sources) {
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);
     set_integer(object, "judgements_refused", slow_hosts_refused(sources->slow_hosts));
     json_object_set_new(object, "records", records_of(&state));
+    if (atomic_load(&sources->kafka->state) != KAFKA_OFF)
+        json_object_set_new(object, "kafka", kafka_of(sources, &state));
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);
     json_object_set_new(object, "sampling", json_string(state.sampling));

@@ -89,6 +89,11 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_POSTS] = {"http_bodies", "Bodies with spans received over HTTP", GROUP_NONE, NULL},
     [COUNTER_TEXTS_CUT] = {"texts_cut", "Texts of spans over HTTP that were too long or no UTF-8, and were mended",
                            GROUP_NONE, NULL},
+    [COUNTER_KAFKA_MESSAGES] = {"kafka_messages", "Messages of Kafka that were taken or refused", GROUP_NONE, NULL},
+    [COUNTER_KAFKA_REFUSED] = {"kafka_messages_refused", "Of them, those that were skipped: no spans, or over a limit",
+                               GROUP_NONE, NULL},
+    [COUNTER_KAFKA_ERRORS] = {"kafka_errors", "Errors of Kafka's brokers: not there, no topic, no access, ...",
+                              GROUP_NONE, NULL},
 };
 
 CounterInfo counter_info(Counter counter) {

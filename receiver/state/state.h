@@ -13,6 +13,7 @@
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
 #include "receiver/shared/counters.h"
+#include "receiver/shared/kafka_view.h"
 #include "receiver/shared/name_quota.h"
 #include "receiver/shared/senders.h"
 #include "receiver/shared/shares.h"
@@ -49,7 +50,9 @@ typedef struct StateSources {
     Recorder *recorder;
     const AllowanceBudget *questions; /* memory of those that are being answered */
     Net *_Atomic const *net;          /* NULL until spans are taken */
-    const PortInfo *ports;            /* PORTS */
+    const KafkaView *kafka;
+    const char *kafka_topic;
+    const PortInfo *ports; /* PORTS */
     Security *security;
     Audit *audit;
     Quotas *quotas;

@@ -239,6 +239,7 @@ def test_third_party_headers_stay_in_named_files():
         "openssl/": r"receiver/secure/(tls|transport)\.c$|common/wire/secure\.c$",
         "gssapi/": r"(receiver/secure/kerberos|common/wire/login)\.c$",
         "event2/": r"receiver/.*\.[ch]$",
+        "librdkafka/": r"receiver/kafka/consumer_librdkafka\.c$",
         "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
         "simdjson.h": r"spark-bridge/events/json_events\.cc$",
         "lz4.h": r"spark-bridge/storage/unpack_lz4\.c$",

@@ -149,6 +149,21 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
     line(out, "memory", bytes_of(receiver, "rss_bytes"));
 }
 
+/* The topic that spans are read from; none: nothing. */
+static void append_kafka(const json_t *receiver, const Style *style, GString *out) {
+    const json_t *kafka = field_object(receiver, "kafka");
+    if (kafka == NULL) return;
+    const double refused = field_number(kafka, "refused_messages");
+    g_autofree char *topic = show_text(style, kafka, "topic"), *state = show_text(style, kafka, "state");
+    g_autofree char *messages = show_count(field_number(kafka, "messages"), "message", "messages");
+    g_autofree char *partitions = show_count(field_number(kafka, "partitions"), "partition", "partitions");
+    g_autofree char *lag = count_of(kafka, "lag_messages"), *skipped = unit_count(refused);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s: %s; %s of %s, %s wait", topic, state, messages, partitions, lag);
+    if (refused > 0) g_string_append_printf(text, ", %s skipped (see the log)", skipped);
+    line(out, "kafka", g_string_free(text, FALSE));
+}
+
 /* Of the dictionary; only where it is worth a look. */
 static void append_names(const json_t *receiver, GString *out) {
     const json_t *names = field_object(receiver, "names");
@@ -267,6 +282,7 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
 
     append_ports(receiver, style, out);
     append_flow(receiver, options, out);
+    append_kafka(receiver, style, out);
     append_losses(receiver, options, out);
     char *sampling = show_text(style, receiver, "sampling");
     if (*sampling == '\0') g_free(g_steal_pointer(&sampling));

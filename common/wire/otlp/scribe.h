@@ -1,10 +1,5 @@
-/* Zipkin's spans of version 1, as HTrace's receiver for Zipkin and old reporters send them: Scribe's call Log (framed
- * Thrift) with one span to an entry, in Thrift's binary protocol and base64. A call becomes a batch. docs/ecosystem.md
- * says what becomes of each field.
- *
- * There a span has no begin and no end, but the moments at which its client sent (cs) and received (cr), and its server
- * received (sr) and sent (ss). Client and server of one call may share its id, as in version 2 (zipkin.h). A span that
- * has only the server's moments and no time stamp is such a server's: version 2 of Zipkin reads it so, too. */
+/* Scribe's call Log (framed Thrift), with one span of Zipkin's version 1 (zipkin_v1.h) to an entry, in base64. A call
+ * becomes a batch. */
 #pragma once
 
 #include "common/wire/message.h"

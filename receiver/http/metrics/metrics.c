@@ -127,6 +127,18 @@ static void write_limits(Exposition *out, const ControlView *view) {
                 (double)atomic_load(&view->large_idle_ns) / 1e9);
 }
 
+/* Where nothing is read from Kafka there is no series of it. */
+static void write_kafka(Exposition *out, const KafkaView *view) {
+    const KafkaState state = (KafkaState)atomic_load(&view->state);
+    if (state == KAFKA_OFF) return;
+    write_gauge(out, "kafka_up", "1 when the topic of Kafka is read, or waits for plumbd to have time",
+                state == KAFKA_READING || state == KAFKA_WAITING);
+    write_gauge(out, "kafka_partitions", "Partitions of the topic that the group gave to this plumbd",
+                atomic_load(&view->partitions));
+    write_gauge(out, "kafka_lag_messages", "Messages of these that were not taken yet",
+                (double)atomic_load(&view->lag));
+}
+
 static void write_certificate(Exposition *out, Security *security) {
     const gint64 ends_s = security_ends_s(security);
     if (ends_s == 0) return;
@@ -169,6 +181,7 @@ void metrics_write(const StateSources *sources, Exposition *out) {
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
     write_security(out, sources);
+    write_kafka(out, sources->kafka);
     write_names(out, &state.names);
 
     write_gauge(out, "connections", "Connections of senders", state.connections);

@@ -1,0 +1,48 @@
+/* One topic of Kafka, read as a member of a group. The only file with librdkafka is consumer_librdkafka.c; a build
+ * without it (PLUMB_KAFKA=OFF) has consumer_none.c, which says so.
+ *
+ * An offset is committed only when consumer_taken() was told of its message, so what was not taken comes again: after a
+ * crash, and whenever the group gives partitions anew. All calls from one thread. */
+#pragma once
+
+#include "common/base/bytes.h"
+#include "receiver/kafka/kafka_settings.h"
+#include "receiver/shared/counters.h"
+#include "receiver/shared/kafka_view.h"
+
+/* Messages that librdkafka fetches beforehand, and the largest answer of a broker that it takes. A message comes whole
+ * into memory before plumbd sees it: brokers bound it (message.max.bytes). */
+#define CONSUMER_AHEAD_KIB    8192
+#define CONSUMER_FETCH_BYTES  (8 * 1024 * 1024)
+#define CONSUMER_ANSWER_BYTES (64 * 1024 * 1024)
+
+typedef struct ConsumerMessage {
+    Bytes payload;
+    gint32 partition;
+    gint64 offset;
+    void *handle;
+} ConsumerMessage;
+void consumer_message_clear(ConsumerMessage *message);
+
+typedef struct ConsumerOptions {
+    const KafkaSettings *settings; /* outlives the consumer */
+    KafkaView *view;
+    Counters *counters;      /* of the thread that reads; errors are counted here */
+    void (*lost)(void *arg); /* partitions were taken away: what was not taken comes again, to whoever has them then */
+    void *arg;
+} ConsumerOptions;
+
+typedef struct Consumer Consumer;
+/* Asks no broker yet. NULL: CONFIG, for what librdkafka does not take, or IO. */
+Consumer *consumer_open(const ConsumerOptions *options, GError **error);
+/* TRUE: the next message, to be cleared. FALSE: none within the time, or something else happened. */
+gboolean consumer_poll(Consumer *consumer, int timeout_ms, ConsumerMessage *message);
+/* While it is on hold, partitions stay ours and no message comes (but those that were on their way). */
+void consumer_hold(Consumer *consumer, gboolean hold);
+/* These are durable, or refused for good. */
+void consumer_taken(Consumer *consumer, const ConsumerMessage *messages, guint n);
+/* Whenever the thread comes round: commits about once a second, looks how far behind it is, and whether what was amiss
+ * still is. */
+void consumer_upkeep(Consumer *consumer);
+/* Commits and leaves the group, each for at most so long; frees it. NULL is taken. */
+void consumer_close(Consumer *consumer, int patience_ms);
