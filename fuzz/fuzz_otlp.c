@@ -1,5 +1,5 @@
-/* A body of OTLP or Zipkin, the arguments of Scribe's Log, one span of such a call, or two messages of a topic of Kafka;
- * the first byte chooses the form. What is accepted can be journaled: it comes back from a frame as it is, so that no
+/* A body of OTLP or Zipkin, the arguments of Scribe's Log, one span of such a call, or two messages of Kafka; the first
+ * byte chooses the form. What is accepted can be journaled: it comes back from a frame as it is, so that no
  * start refuses what was acknowledged. */
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"

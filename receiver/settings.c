@@ -105,15 +105,15 @@ const ConfigOption settings_table[] = {
      "File of the audit log, which SIGHUP opens anew (logrotate). Empty: the lines go to plumbd's own log."},
 
     {"kafka.brokers", CONFIG_STRING, "", 0, 0, NULL, FALSE,
-     "Brokers of Kafka, host:port with commas between: spans are also read from a topic there, in Zipkin's forms (Thrift, "
-     "as HTrace's receiver for Kafka writes them, or JSON). Empty: not."},
+     "Brokers of Kafka, host:port with commas between: spans are also read from a topic there, in Zipkin's forms "
+     "(Thrift, as HTrace's receiver for Kafka writes them, or JSON). Empty: not."},
     {"kafka.topic", CONFIG_STRING, "zipkin", 0, 0, NULL, FALSE, "The topic with the spans."},
     {"kafka.group", CONFIG_STRING, "plumbd", 0, 0, NULL, FALSE,
      "The group of consumers. Its offset is committed when spans are acknowledged (journal.ack)."},
     {"kafka.options", CONFIG_LIST, "", 0, 0, NULL, FALSE,
      "What else librdkafka is told, key=value with ; between, like security.protocol=SASL_SSL; "
-     "sasl.mechanism=SCRAM-SHA-512; sasl.username=plumbd; ssl.ca.location=/etc/plumbline/kafka-ca.pem. Passwords are in "
-     "kafka.secrets."},
+     "sasl.mechanism=SCRAM-SHA-512; sasl.username=plumbd; ssl.ca.location=/etc/plumbline/kafka-ca.pem. Passwords are "
+     "in kafka.secrets."},
     {"kafka.secrets", CONFIG_STRING, "", 0, 0, NULL, FALSE,
      "File with more of them, key=value a line, like sasl.password: a secret file, as tls.key."},
 

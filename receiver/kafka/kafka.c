@@ -116,8 +116,8 @@ static void put_each(KafkaInput *input, const ConsumerMessage *messages, guint n
     }
 }
 
-/* Spans in Thrift, as a rule one to a message, become one batch. Where something is amiss with it, each message is looked
- * at alone. */
+/* Spans in Thrift, as a rule one to a message, become one batch. Where something is amiss with it, each message is
+ * looked at alone. */
 static void put_thrift(KafkaInput *input, const ConsumerMessage *messages, guint n) {
     g_autofree Bytes *payloads = g_new(Bytes, n);
     gsize bytes = 0;
@@ -156,8 +156,8 @@ static void count_round(KafkaInput *input) {
     counter_add(counters, COUNTER_BYTES_RECEIVED, input->round_bytes);
 }
 
-/* TRUE: all of the round is durable, or refused for good. Else it is put again as a whole: what was taken of it is known
- * by its ids. */
+/* TRUE: all of the round is durable, or refused for good. Else it is put again as a whole: what was taken of it is
+ * known by its ids. */
 static gboolean take_round(KafkaInput *input) {
     if (intake_pressure(input->intake) != PRESSURE_NONE) return FALSE;
     g_array_set_size(input->replies, input->round->len);

@@ -1,6 +1,7 @@
 /* Spans from a topic of Kafka: Zipkin's spans of version 1 in Thrift, one or a list of them to a message, as HTrace's
- * receiver and old reporters write them, and lists of version 2 in JSON, as newer reporters do. One thread with an intake
- * of its own (receiver/net/intake.h): what comes is journaled, bounded and masked as what comes to the Thrift port.
+ * receiver and old reporters write them, and lists of version 2 in JSON, as newer reporters do. One thread with an
+ * intake of its own (receiver/net/intake.h): what comes is journaled, bounded and masked as what comes to the Thrift
+ * port.
  *
  * At least once: an offset is committed when the spans before it are as durable as those that the Thrift port
  * acknowledges (journal.ack). What comes again, after a crash or from another member of the group, is known by the ids

@@ -1,5 +1,5 @@
-/* Zipkin's spans of version 1 in Thrift's binary protocol, as HTrace's receiver for Zipkin and old reporters write them:
- * by Scribe (scribe.h), or as messages of a topic of Kafka. docs/ecosystem.md says what becomes of each field.
+/* Zipkin's spans of version 1 in Thrift's binary protocol, as HTrace's receiver for Zipkin and old reporters write
+ * them: by Scribe (scribe.h), or as messages of a topic of Kafka. docs/ecosystem.md says what becomes of each field.
  *
  * There a span has no begin and no end, but the moments at which its client sent (cs) and received (cr), and its server
  * received (sr) and sent (ss). Client and server of one call may share its id, as in version 2 (zipkin.h). A span that
