@@ -157,6 +157,20 @@ struct HostNet {
   3: optional double txBytes
 }
 
+struct SparkPlanMetric {
+  1: optional string name,
+  2: optional string type,
+  3: optional i64 accumulator
+}
+
+struct SparkPlanNode {
+  1: optional string name,
+  2: optional string text,
+  3: optional i64 parentNode,   // index in the plan; absent: the root
+  4: optional list<SparkPair> metadata,
+  5: optional list<SparkPlanMetric> metrics
+}
+
 struct SparkApp {
   1: string app,
   2: optional string id,
@@ -180,7 +194,9 @@ struct SparkExecutor {
   5: optional i64 addedMs,
   6: optional i64 removedMs,
   7: optional string reason,
-  8: optional i64 memoryBytes   // that its block manager may use
+  8: optional i64 memoryBytes,  // that its block manager may use
+  9: optional list<i64> peaks,  // common/model/spark_peaks.h has their order; the greatest stays
+  10: optional i64 excludedMs
 }
 
 struct SparkJob {
@@ -192,7 +208,8 @@ struct SparkJob {
   6: optional list<i64> stages,
   7: optional string description,
   8: optional string callSite,
-  9: optional string error
+  9: optional string error,
+  10: optional i64 query        // of Spark SQL that it is part of
 }
 
 struct SparkStage {
@@ -206,7 +223,8 @@ struct SparkStage {
   8: optional i64 submittedMs,
   9: optional i64 completedMs,
   10: optional string failure,
-  11: optional list<SparkRdd> rdds
+  11: optional list<SparkRdd> rdds,
+  12: optional list<i64> values // accumulator, value, ...: of the nodes of queries that it worked for
 }
 
 struct SparkTask {
@@ -287,6 +305,20 @@ struct SparkLink {
   7: optional double confidence
 }
 
+/* An execution of Spark SQL (part 0), or what one event said of its accumulators (part: the least of them + 1). */
+struct SparkQuery {
+  1: string app,
+  2: i64 query,
+  3: i64 part,
+  4: optional i64 submittedMs,
+  5: optional i64 completedMs,
+  6: optional string description,
+  7: optional string error,
+  8: optional list<SparkPair> settings,
+  9: optional list<SparkPlanNode> plan,  // parents before their children
+  10: optional list<i64> values          // accumulator, value, ...
+}
+
 struct RecordBatch {
   1: i32 version,
   2: optional i32 needs,        // absent: 1
@@ -298,7 +330,8 @@ struct RecordBatch {
   8: optional list<SparkOperation> operations,
   9: optional list<HostSample> samples,
   10: optional list<SparkSplit> splits,
-  11: optional list<SparkLink> links
+  11: optional list<SparkLink> links,
+  12: optional list<SparkQuery> queries
 }
 
 enum Status {

@@ -81,6 +81,20 @@ const TaskMetricInfo task_metrics[TASK_METRIC_COUNT] = {
     [METRIC_MAJOR_GC_MS] = {"majorGcMs", "ms", EXECUTOR, "MajorGCTime"},
 };
 
+const ExecutorPeakInfo executor_peaks[EXECUTOR_PEAK_COUNT] = {
+    [PEAK_HEAP] = {"heap_bytes", "JVMHeapMemory"},
+    [PEAK_OFF_HEAP] = {"off_heap_bytes", "JVMOffHeapMemory"},
+    [PEAK_EXECUTION] = {"execution_bytes", "OnHeapExecutionMemory"},
+    [PEAK_EXECUTION_OFF_HEAP] = {"execution_off_heap_bytes", "OffHeapExecutionMemory"},
+    [PEAK_STORAGE] = {"storage_bytes", "OnHeapStorageMemory"},
+    [PEAK_STORAGE_OFF_HEAP] = {"storage_off_heap_bytes", "OffHeapStorageMemory"},
+    [PEAK_UNIFIED] = {"unified_bytes", "OnHeapUnifiedMemory"},
+    [PEAK_DIRECT] = {"direct_bytes", "DirectPoolMemory"},
+    [PEAK_JVM_RSS] = {"jvm_rss_bytes", "ProcessTreeJVMRSSMemory"},
+    [PEAK_PYTHON_RSS] = {"python_rss_bytes", "ProcessTreePythonRSSMemory"},
+    [PEAK_OTHER_RSS] = {"other_rss_bytes", "ProcessTreeOtherRSSMemory"},
+};
+
 const JvmFeatureInfo jvm_features[JVM_FEATURE_COUNT] = {
     [JVM_LOADED_CLASSES] = {"LoadedClassCount", "count"},
     [JVM_PENDING_FINALIZATION] = {"ObjectPendingFinalizationCount", "count"},

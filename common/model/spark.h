@@ -9,7 +9,8 @@
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
 #pragma once
 
-#include "common/model/spark_values.h"
+#include "common/model/spark_peaks.h"
+#include "common/model/spark_plan.h"
 
 typedef enum {
     SPARK_APP,
@@ -21,6 +22,7 @@ typedef enum {
     SPARK_SAMPLE,
     SPARK_SPLIT,
     SPARK_LINK,
+    SPARK_QUERY,
     SPARK_KIND_COUNT
 } SparkKind;
 
@@ -41,6 +43,8 @@ typedef struct SparkExecutor {
     gint64 added_ms, removed_ms;
     const char *reason;  /* of the removal */
     gint64 memory_bytes; /* that its block manager may use, for execution and storage */
+    gint64 peaks[EXECUTOR_PEAK_COUNT];
+    gint64 excluded_ms; /* tasks had failed there too often: it got no more of them */
 } SparkExecutor;
 
 typedef struct SparkJob {
@@ -51,6 +55,7 @@ typedef struct SparkJob {
     SparkNumbers stages; /* ids */
     const char *description, *call_site;
     const char *error;
+    gint64 query; /* of Spark SQL that it is part of; -1: none */
 } SparkJob;
 
 typedef struct SparkStage {
@@ -63,6 +68,7 @@ typedef struct SparkStage {
     gint64 submitted_ms, completed_ms;
     const char *failure;
     SparkRdds rdds;
+    SparkNumbers values; /* accumulator, value, ... at its end: of the nodes of queries that it worked for */
 } SparkStage;
 
 typedef struct SparkTask {

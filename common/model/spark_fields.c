@@ -73,6 +73,22 @@ static const SparkField net_fields[] = {
 };
 static const SparkForm net_form = FORM(HostNet, net_fields);
 
+static const SparkField plan_metric_fields[] = {
+    TEXT(SparkPlanMetric, 1, name, "name"),
+    TEXT(SparkPlanMetric, 2, type, "type"),
+    I64(SparkPlanMetric, 3, accumulator, "accumulator"),
+};
+static const SparkForm plan_metric_form = FORM(SparkPlanMetric, plan_metric_fields);
+
+static const SparkField plan_node_fields[] = {
+    TEXT(SparkPlanNode, 1, name, "name"),
+    TEXT(SparkPlanNode, 2, text, "text"),
+    I64(SparkPlanNode, 3, parent, "parent"),
+    LIST(SparkPlanNode, 4, metadata, pair_form, "metadata"),
+    LIST(SparkPlanNode, 5, metrics, plan_metric_form, "metrics"),
+};
+static const SparkForm plan_node_form = FORM(SparkPlanNode, plan_node_fields);
+
 static const SparkField app_fields[] = {
     NEED_TEXT(SparkApp, 1, app, "app"),
     TEXT(SparkApp, 2, id, "id"),
@@ -89,10 +105,21 @@ static const SparkField app_fields[] = {
 };
 
 static const SparkField executor_fields[] = {
-    NEED_TEXT(SparkExecutor, 1, app, "app"),   NEED_TEXT(SparkExecutor, 2, id, "id"),
-    TEXT(SparkExecutor, 3, host, "host"),      I32(SparkExecutor, 4, cores, "cores"),
-    MS(SparkExecutor, 5, added_ms, "addedMs"), MS(SparkExecutor, 6, removed_ms, "removedMs"),
-    TEXT(SparkExecutor, 7, reason, "reason"),  I64(SparkExecutor, 8, memory_bytes, "memoryBytes"),
+    NEED_TEXT(SparkExecutor, 1, app, "app"),
+    NEED_TEXT(SparkExecutor, 2, id, "id"),
+    TEXT(SparkExecutor, 3, host, "host"),
+    I32(SparkExecutor, 4, cores, "cores"),
+    MS(SparkExecutor, 5, added_ms, "addedMs"),
+    MS(SparkExecutor, 6, removed_ms, "removedMs"),
+    TEXT(SparkExecutor, 7, reason, "reason"),
+    I64(SparkExecutor, 8, memory_bytes, "memoryBytes"),
+    {.number = 9,
+     .type = FIELD_I64S,
+     .offset = AT(SparkExecutor, peaks),
+     .count = EXECUTOR_PEAK_COUNT,
+     .grows = TRUE,
+     .name = "peaks"},
+    MS(SparkExecutor, 10, excluded_ms, "excludedMs"),
 };
 
 static const SparkField job_fields[] = {
@@ -105,6 +132,7 @@ static const SparkField job_fields[] = {
     TEXT(SparkJob, 7, description, "description"),
     TEXT(SparkJob, 8, call_site, "callSite"),
     TEXT(SparkJob, 9, error, "error"),
+    I64(SparkJob, 10, query, "query"),
 };
 
 static const SparkField stage_fields[] = {
@@ -119,6 +147,7 @@ static const SparkField stage_fields[] = {
     MS(SparkStage, 9, completed_ms, "completedMs"),
     TEXT(SparkStage, 10, failure, "failure"),
     LIST(SparkStage, 11, rdds, rdd_form, "rdds"),
+    NUMS(SparkStage, 12, values, "values"),
 };
 
 static const SparkField task_fields[] = {
@@ -200,12 +229,25 @@ static const SparkField link_fields[] = {
     REAL(SparkLink, 7, confidence, "confidence"),
 };
 
+static const SparkField query_fields[] = {
+    NEED_TEXT(SparkQuery, 1, app, "app"),
+    NEED_I64(SparkQuery, 2, query, "query"),
+    NEED_I64(SparkQuery, 3, part, "part"),
+    MS(SparkQuery, 4, submitted_ms, "submittedMs"),
+    MS(SparkQuery, 5, completed_ms, "completedMs"),
+    TEXT(SparkQuery, 6, description, "description"),
+    TEXT(SparkQuery, 7, error, "error"),
+    LIST(SparkQuery, 8, settings, pair_form, "settings"),
+    LIST(SparkQuery, 9, plan, plan_node_form, "plan"),
+    NUMS(SparkQuery, 10, values, "values"),
+};
+
 static const SparkForm forms[SPARK_KIND_COUNT] = {
     [SPARK_APP] = FORM(SparkApp, app_fields),         [SPARK_EXECUTOR] = FORM(SparkExecutor, executor_fields),
     [SPARK_JOB] = FORM(SparkJob, job_fields),         [SPARK_STAGE] = FORM(SparkStage, stage_fields),
     [SPARK_TASK] = FORM(SparkTask, task_fields),      [SPARK_OPERATION] = FORM(SparkOperation, operation_fields),
     [SPARK_SAMPLE] = FORM(HostSample, sample_fields), [SPARK_SPLIT] = FORM(SparkSplit, split_fields),
-    [SPARK_LINK] = FORM(SparkLink, link_fields),
+    [SPARK_LINK] = FORM(SparkLink, link_fields),      [SPARK_QUERY] = FORM(SparkQuery, query_fields),
 };
 
 const SparkForm *spark_form(SparkKind kind) {

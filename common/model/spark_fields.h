@@ -25,7 +25,8 @@ typedef struct SparkField {
     guint16 count;   /* of values of an enum, or of an array */
     gboolean key;    /* part of what tells records of the kind apart */
     gboolean needed; /* a record without is refused */
-    gboolean grows;  /* of two values the greater is kept: what a log says again, from its begin, takes nothing back */
+    gboolean grows;  /* of two values (of FIELD_I64S: of each) the greater is kept: what a log says again, from its
+                        begin, takes nothing back */
     gint64 most;     /* of FIELD_I64; what is greater, or less than its negative, is unknown. 0: any number */
     const char *name;
     const SparkForm *items; /* of FIELD_LIST */

@@ -133,6 +133,7 @@ static void merge_array(const SparkField *field, void *value, const void *newer)
     for (guint i = 0; i < field->count; i++) {
         const gboolean known =
             field->type == FIELD_I64S ? ((const gint64 *)newer)[i] != -1 : ((const double *)newer)[i] >= 0;
+        if (field->grows && ((const gint64 *)newer)[i] <= ((const gint64 *)value)[i]) continue;
         if (known) memcpy((guint8 *)value + i * 8, (const guint8 *)newer + i * 8, 8);
     }
 }

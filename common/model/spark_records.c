@@ -20,9 +20,9 @@ typedef struct SparkArena {
 } SparkArena;
 
 static const char *const names[SPARK_KIND_COUNT] = {
-    [SPARK_APP] = "app",       [SPARK_EXECUTOR] = "executor", [SPARK_JOB] = "job",
-    [SPARK_STAGE] = "stage",   [SPARK_TASK] = "task",         [SPARK_OPERATION] = "operation",
-    [SPARK_SAMPLE] = "sample", [SPARK_SPLIT] = "split",       [SPARK_LINK] = "link",
+    [SPARK_APP] = "app",   [SPARK_EXECUTOR] = "executor",   [SPARK_JOB] = "job",       [SPARK_STAGE] = "stage",
+    [SPARK_TASK] = "task", [SPARK_OPERATION] = "operation", [SPARK_SAMPLE] = "sample", [SPARK_SPLIT] = "split",
+    [SPARK_LINK] = "link", [SPARK_QUERY] = "query",
 };
 
 const char *spark_kind_name(SparkKind kind) {

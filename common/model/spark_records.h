@@ -45,6 +45,7 @@ SPARK_ACCESS(SparkOperation, SPARK_OPERATION, spark_add_operation, spark_operati
 SPARK_ACCESS(HostSample, SPARK_SAMPLE, spark_add_sample, spark_sample)
 SPARK_ACCESS(SparkSplit, SPARK_SPLIT, spark_add_split, spark_split)
 SPARK_ACCESS(SparkLink, SPARK_LINK, spark_add_link, spark_link)
+SPARK_ACCESS(SparkQuery, SPARK_QUERY, spark_add_query, spark_query)
 #undef SPARK_ACCESS
 
 /* Zero-terminated text in the batch's memory. spark_text_shared() keeps equal texts once (hosts, executors, names: what

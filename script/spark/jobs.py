@@ -147,6 +147,43 @@ def shuffled(spark, path, partitions="32", repeat="1"):
 # ---- what event logs must be able to tell ----
 
 
+@job
+def queries(spark, folder):
+    """Queries of Spark SQL, each with its description: a table by days and many files, a small one, both kinds of join,
+    a window that is sorted, without and with adaptive execution, and one that fails."""
+    rows = spark.range(0, 60_000, 1, 6).select(
+        "id",
+        (F.col("id") % 997).alias("customer"),
+        (F.col("id") % 3).alias("day"),
+        F.sha2(F.col("id").cast("string"), 512).alias("note"),
+    )
+    describe = spark.sparkContext.setJobDescription
+    describe("write the tables")
+    rows.write.mode("overwrite").partitionBy("day").parquet(f"{folder}/orders")
+    spark.range(0, 997, 1, 1).select(
+        F.col("id").alias("customer"), F.md5(F.col("id").cast("string")).alias("name")
+    ).write.mode("overwrite").parquet(f"{folder}/customers")
+    orders, customers = (spark.read.parquet(f"{folder}/{name}") for name in ("orders", "customers"))
+    for adaptive in ("false", "true"):
+        spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+        describe("orders by customer, sorted")
+        joined = orders.filter("day = 1").join(customers, "customer").groupBy("name").agg(F.max("note").alias("most"))
+        say(names=joined.filter("most > '8'").count())
+        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "10m")
+        describe("orders by customer, broadcast")
+        say(rows=orders.join(customers, "customer").filter("id % 50 = 7").count())
+    describe("latest of each customer")
+    orders.createOrReplaceTempView("orders")
+    latest = "SELECT customer, note, row_number() OVER (PARTITION BY customer ORDER BY id DESC) n FROM orders"
+    say(rows=spark.sql(f"SELECT count(note) FROM ({latest}) WHERE n = 1").first()[0])
+    describe("fails")
+    try:
+        spark.sql("SELECT count(raise_error('no luck')) FROM orders").collect()
+    except Exception as error:
+        say(failed=type(error).__name__)
+
+
 def busy(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -229,6 +266,25 @@ def long_running(spark, seconds):
     while time.monotonic() < end:
         spark.sparkContext.parallelize(range(100), 4).map(lambda n: n + 1).sum()
         say(job="done")
+
+
+@job
+def waiting(spark):
+    """Tasks that only wait, so that as many run at once as there are cores, however busy the machine is: two stages of
+    uneven tasks, time of the driver, and one stage more."""
+
+    def wait(number):
+        time.sleep(1 + 0.25 * (number % 5))
+        return number % 6, number
+
+    def wait_again(pair):
+        time.sleep(1.5)
+        return len(list(pair[1]))
+
+    context = spark.sparkContext
+    say(waited=context.parallelize(range(20), 20).map(wait).groupByKey(6).map(wait_again).sum())
+    time.sleep(3)
+    say(waited=context.parallelize(range(7), 7).map(wait).count())
 
 
 @job

@@ -83,6 +83,36 @@ def killed(spark):
 
 
 @record
+def queries(spark):
+    """Of Spark SQL, with their plans."""
+    spark.run("queries", [f"file://{WORK}/tables"], "queries")
+    return newest(spark)
+
+
+def waited(spark, executors):
+    with Standalone(WORK / f"waiting{executors}", spark.version, workers=executors, home=HOME) as own:
+        own.jobs = spark.jobs
+        own.run("waiting", [], "waiting")
+        return newest(own)
+
+
+@record
+def waiting_1(spark):
+    """The same job with one executor, two and three: what a simulation is held against."""
+    return waited(spark, 1)
+
+
+@record
+def waiting_2(spark):
+    return waited(spark, 2)
+
+
+@record
+def waiting_3(spark):
+    return waited(spark, 3)
+
+
+@record
 def without_stages(spark):
     spark.run("nothing", [], "without stages")
     return newest(spark)

@@ -10,6 +10,9 @@
  * whose begin is lost has tasks there: it will not name its application any more. */
 #define WAITING_MOST 4096u
 
+/* Of a batch's queries the last ones: as many may run at once in an application. */
+#define QUERIES_LOOKED_AT 64u
+
 struct Events {
     JsonEvents *json;
     char *app;  /* key; NULL: not named yet */
@@ -56,15 +59,32 @@ static const struct {
     {"ExecutorAdded", EVENT_EXECUTOR_ADDED},
     {"ExecutorRemoved", EVENT_EXECUTOR_REMOVED},
     {"BlockManagerAdded", EVENT_BLOCK_MANAGER_ADDED},
+    {"StageExecutorMetrics", EVENT_EXECUTOR_PEAKS},
+    {"ExecutorExcluded", EVENT_EXECUTOR_EXCLUDED},
+    {"ExecutorBlacklisted", EVENT_EXECUTOR_EXCLUDED}, /* before 3.1 */
     {"EnvironmentUpdate", EVENT_ENVIRONMENT},
     {"ApplicationStart", EVENT_APP_START},
     {"ApplicationEnd", EVENT_APP_END},
     {"LogStart", EVENT_LOG_START},
+    {"DriverAccumUpdates", EVENT_QUERY_VALUES},
+    {"SQLExecutionStart", EVENT_QUERY_START},
+    {"SQLExecutionEnd", EVENT_QUERY_END},
+    {"SQLAdaptiveExecutionUpdate", EVENT_QUERY_PLAN},
+    {"SQLAdaptiveSQLMetricUpdates", EVENT_QUERY_METRICS},
 };
 
+/* Events that Spark's own protocol does not know are named by their class. */
 EventKind event_kind(const char *name, gsize length) {
     static const char front[] = "SparkListener";
+    static const char *const packages[] = {"org.apache.spark.sql.execution.ui.", "org.apache.spark.scheduler."};
     const gsize skip = sizeof front - 1;
+    for (guint i = 0; i < G_N_ELEMENTS(packages) && length > 0 && name[0] == 'o'; i++) {
+        const gsize package = strlen(packages[i]);
+        if (length <= package || memcmp(name, packages[i], package) != 0) continue;
+        name += package;
+        length -= package;
+        break;
+    }
     if (length <= skip || memcmp(name, front, skip) != 0) return EVENT_OTHER;
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
         if (strlen(kinds[i].name) == length - skip && memcmp(kinds[i].name, name + skip, length - skip) == 0)
@@ -117,6 +137,7 @@ static void set_app(SparkKind kind, void *record, const char *app) {
     case SPARK_JOB: ((SparkJob *)record)->app = app; break;
     case SPARK_STAGE: ((SparkStage *)record)->app = app; break;
     case SPARK_TASK: ((SparkTask *)record)->app = app; break;
+    case SPARK_QUERY: ((SparkQuery *)record)->app = app; break;
     default: g_assert_not_reached();
     }
 }
@@ -162,6 +183,18 @@ static void add_task(Events *events, EventRecord *record) {
         g_hash_table_insert(events->running, GSIZE_TO_POINTER((gsize)task->task), GUINT_TO_POINTER(tasks->len));
 }
 
+/* Adaptive execution tells a query's plan again and again, each time whole: in a batch the last one does. */
+static gboolean complete_query(Events *events, const SparkQuery *query) {
+    const GArray *queries = events->into->of[SPARK_QUERY];
+    for (guint i = queries->len; i > 0 && i + QUERIES_LOOKED_AT > queries->len; i--) {
+        SparkQuery *known = &g_array_index(queries, SparkQuery, i - 1);
+        if (known->query != query->query || known->part != query->part) continue;
+        spark_record_merge(SPARK_QUERY, known, query);
+        return TRUE;
+    }
+    return FALSE;
+}
+
 static void name_app(Events *events, SparkApp *app) {
     app->log_complete = 0;
     if (events->app != NULL) return; /* a log that begins again after it was named from before */
@@ -180,6 +213,7 @@ static void put(Events *events, EventRecord *record) {
     }
     if (events_waiting(events) > 0) release(events);
     set_app(record->kind, &record->as, app_text(events));
+    if (record->kind == SPARK_QUERY && complete_query(events, &record->as.query)) return;
     if (record->kind == SPARK_TASK)
         add_task(events, record);
     else

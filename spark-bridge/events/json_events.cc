@@ -1,161 +1,11 @@
 /* The one file in C++: simdjson has no C interface. It walks a line once, on demand: values that are not asked for (of
  * a task's line, nine tenths are Accumulables) are skipped without being looked at. Errors are codes, no exceptions. */
-#define SIMDJSON_EXCEPTIONS 0
-#include "spark-bridge/events/json_events.h"
-
-#include <cstring>
-#include <simdjson.h>
-#include <string_view>
-
-using simdjson::ondemand::array;
-using simdjson::ondemand::object;
-using simdjson::ondemand::value;
-
-struct JsonEvents {
-    simdjson::ondemand::parser line, scope;
-    SparkRecords *texts = nullptr;
-    EventRecord *record = nullptr;
-    const char *problem = nullptr;
-};
+#include "spark-bridge/events/json_walk.hh"
 
 namespace {
 
 /* A parser that has seen a longer line gives its memory back. */
 constexpr size_t KEPT_CAPACITY = 4 * 1024 * 1024;
-/* Of an application's environment: what decides how its tasks run. */
-constexpr const char *PROPERTIES[] = {
-    "spark.cores.max",
-    "spark.decommission.enabled",
-    "spark.default.parallelism",
-    "spark.driver.memory",
-    "spark.dynamicAllocation.enabled",
-    "spark.dynamicAllocation.executorIdleTimeout",
-    "spark.dynamicAllocation.maxExecutors",
-    "spark.dynamicAllocation.minExecutors",
-    "spark.dynamicAllocation.shuffleTracking.enabled",
-    "spark.executor.cores",
-    "spark.executor.instances",
-    "spark.executor.memory",
-    "spark.executor.memoryOverhead",
-    "spark.executor.memoryOverheadFactor",
-    "spark.executor.pyspark.memory",
-    "spark.locality.wait",
-    "spark.master",
-    "spark.memory.fraction",
-    "spark.memory.offHeap.enabled",
-    "spark.memory.offHeap.size",
-    "spark.memory.storageFraction",
-    "spark.scheduler.mode",
-    "spark.serializer",
-    "spark.shuffle.service.enabled",
-    "spark.speculation",
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes",
-    "spark.sql.adaptive.coalescePartitions.enabled",
-    "spark.sql.adaptive.enabled",
-    "spark.sql.adaptive.skewJoin.enabled",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes",
-    "spark.sql.files.maxPartitionBytes",
-    "spark.sql.files.openCostInBytes",
-    "spark.sql.shuffle.partitions",
-    "spark.storage.decommission.shuffleBlocks.enabled",
-    "spark.submit.deployMode",
-    "spark.task.cpus",
-    "spark.yarn.executor.memoryOverhead",
-    "spark.yarn.secondary.jars",
-};
-
-bool broken(JsonEvents *json, const char *problem) {
-    if (json->problem == nullptr) json->problem = problem;
-    return false;
-}
-
-/* Keys are compared as they stand in the line, up to their closing quote; the padding makes reading so far legal. */
-template <size_t N> bool is(const char *key, const char (&name)[N]) {
-    static_assert(N <= simdjson::SIMDJSON_PADDING);
-    return memcmp(key, name, N - 1) == 0 && key[N - 1] == '"';
-}
-
-gint64 number_of(value v) {
-    int64_t number;
-    return v.get_int64().get(number) || number < 0 ? -1 : number;
-}
-
-gint32 small_of(value v) {
-    const gint64 number = number_of(v);
-    return number > G_MAXINT32 ? -1 : (gint32)number;
-}
-
-/* 0 is Spark's "not yet". */
-gint64 time_of(JsonEvents *json, value v) {
-    const gint64 time_ms = number_of(v);
-    if (time_ms <= 0) return -1;
-    json->record->newest_ms = MAX(json->record->newest_ms, time_ms);
-    return time_ms;
-}
-
-gint32 flag_of(value v) {
-    bool flag;
-    return v.get_bool().get(flag) ? -1 : (gint32)flag;
-}
-
-/* Empty for what is no text. Valid until the next line. */
-std::string_view view_of(value v) {
-    std::string_view text;
-    return v.get_string().get(text) ? std::string_view() : text;
-}
-
-const char *text_of(JsonEvents *json, value v) {
-    std::string_view text;
-    return v.get_string().get(text) ? nullptr : spark_text(json->texts, text.data(), text.size());
-}
-
-const char *shared_of(JsonEvents *json, value v) {
-    std::string_view text;
-    return v.get_string().get(text) ? nullptr : spark_text_shared(json->texts, text.data(), text.size());
-}
-
-/* Calls each(key, value) for every field. */
-template <typename Each> bool each_field(JsonEvents *json, object &all, Each each) {
-    for (auto field : all) {
-        simdjson::ondemand::raw_json_string key;
-        value inner;
-        if (field.key().get(key) || field.value().get(inner)) return broken(json, "not JSON");
-        if (!each(key.raw(), inner)) return false;
-    }
-    return true;
-}
-
-/* As above, of a value; null and values of other types have no fields. */
-template <typename Each> bool fields(JsonEvents *json, value v, Each each) {
-    object all;
-    return v.get_object().get(all) ? true : each_field(json, all, each);
-}
-
-template <typename Each> bool items(JsonEvents *json, value v, Each each) {
-    array all;
-    if (v.get_array().get(all)) return true;
-    for (auto item : all) {
-        value inner;
-        if (item.get(inner)) return broken(json, "not JSON");
-        if (!each(inner)) return false;
-    }
-    return true;
-}
-
-bool parse_numbers(JsonEvents *json, value v, SparkNumbers *numbers) {
-    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(gint64));
-    const bool good = items(json, v, [&](value item) {
-        const gint64 number = number_of(item);
-        if (number >= 0) g_array_append_val(found, number);
-        return true;
-    });
-    gint64 *list = static_cast<gint64 *>(spark_list(json->texts, found->len, sizeof(gint64)));
-    if (found->len > 0) memcpy(list, found->data, found->len * sizeof(gint64));
-    *numbers = SparkNumbers{list, found->len};
-    return good;
-}
-
 /* ---- tasks ---- */
 
 constexpr const char *GROUPS[] = {nullptr,         "Shuffle Read Metrics", "Shuffle Write Metrics",
@@ -443,6 +293,8 @@ bool parse_stage_info(JsonEvents *json, value v, SparkStage *stage) {
             stage->completed_ms = time_of(json, inner);
         else if (is(key, "Failure Reason"))
             stage->failure = text_of(json, inner);
+        else if (is(key, "Accumulables"))
+            return parse_stage_values(json, inner, &stage->values);
         return true;
     });
 }
@@ -498,6 +350,8 @@ bool parse_job_start(JsonEvents *json, object &event) {
                     job->description = text_of(json, inner);
                 else if (is(name, "callSite.short"))
                     job->call_site = text_of(json, inner);
+                else if (is(name, "spark.sql.execution.id"))
+                    job->query = digits_of(view_of(inner));
                 return true;
             });
         return true;
@@ -564,30 +418,11 @@ bool parse_app_end(JsonEvents *json, object &event) {
     });
 }
 
-bool add_property(JsonEvents *json, const char *name, value v, GArray *found) {
-    const SparkPair pair = {name, text_of(json, v)};
-    if (pair.value != nullptr) g_array_append_val(found, pair);
-    return true;
-}
-
-gint by_key(gconstpointer a, gconstpointer b) {
-    return strcmp(static_cast<const SparkPair *>(a)->key, static_cast<const SparkPair *>(b)->key);
-}
-
 /* Of Hadoop's configuration: what a node of YARN gives to containers. */
 constexpr const char *HADOOP_PROPERTIES[] = {
     "yarn.nodemanager.resource.cpu-vcores",
     "yarn.nodemanager.resource.memory-mb",
 };
-
-template <size_t N>
-bool take_property(JsonEvents *json, const char *const (&names)[N], const char *key, value v, GArray *found) {
-    for (const char *name : names) {
-        const size_t length = strlen(name);
-        if (memcmp(key, name, length) == 0 && key[length] == '"') return add_property(json, name, v, found);
-    }
-    return true;
-}
 
 bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {
     if (is(key, "spark.driver.host")) json->record->as.app.driver_host = text_of(json, v);
@@ -610,19 +445,30 @@ bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {
         if (!is(key, "Spark Properties")) return true;
         return fields(json, v, [&](const char *name, value inner) { return parse_property(json, name, inner, found); });
     });
-    g_array_sort(found, by_key);
-    void *list = spark_list(json->texts, found->len, sizeof(SparkPair));
-    if (found->len > 0) memcpy(list, found->data, found->len * sizeof(SparkPair));
-    app->properties = SparkPairs{static_cast<SparkPair *>(list), found->len};
+    app->properties = sorted_pairs(json, found);
     return good;
 }
 
-/* Of an executor added or removed and of its block manager; which it is decides what the time means. */
+/* 0 is unknown: it was not measured. */
+bool parse_peaks(JsonEvents *json, value v, SparkExecutor *executor) {
+    return fields(json, v, [&](const char *key, value inner) {
+        for (guint i = 0; i < EXECUTOR_PEAK_COUNT; i++) {
+            const size_t length = strlen(executor_peaks[i].spark);
+            if (memcmp(key, executor_peaks[i].spark, length) != 0 || key[length] != '"') continue;
+            const gint64 peak = number_of(inner);
+            if (peak > 0) executor->peaks[i] = peak;
+            break;
+        }
+        return true;
+    });
+}
+
+/* Of an executor added or removed, of its block manager, of what it did in a stage; which it is decides what the time means. */
 bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
     SparkExecutor *executor = &json->record->as.executor;
 
     const auto about = [&](const char *key, value v) {
-        if (is(key, "Executor ID"))
+        if (is(key, "Executor ID") || is(key, "executorId"))
             executor->id = text_of(json, v);
         else if (is(key, "Host"))
             executor->host = text_of(json, v);
@@ -634,10 +480,12 @@ bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
     };
 
     const bool good = each_field(json, event, [&](const char *key, value v) {
-        if (is(key, "Timestamp"))
+        if (is(key, "Timestamp") || is(key, "time"))
             *time_ms = time_of(json, v);
         else if (is(key, "Removed Reason"))
             executor->reason = text_of(json, v);
+        else if (is(key, "Executor Metrics"))
+            return parse_peaks(json, v, executor);
         else if (is(key, "Executor Info") || is(key, "Block Manager ID"))
             return fields(json, v, about);
         return about(key, v);
@@ -654,9 +502,11 @@ bool parse_executor_event(JsonEvents *json, EventKind kind, object &event) {
     SparkExecutor *executor = &json->record->as.executor;
     gint64 time_ms = -1;
     if (!parse_executor(json, event, &time_ms)) return false;
-    if (kind == EVENT_BLOCK_MANAGER_ADDED && is_driver(executor)) json->record->kind = SPARK_KIND_COUNT;
+    const bool beside = kind == EVENT_BLOCK_MANAGER_ADDED || kind == EVENT_EXECUTOR_PEAKS;
+    if (beside && is_driver(executor)) json->record->kind = SPARK_KIND_COUNT;
     if (kind == EVENT_EXECUTOR_ADDED) executor->added_ms = time_ms;
     if (kind == EVENT_EXECUTOR_REMOVED) executor->removed_ms = time_ms;
+    if (kind == EVENT_EXECUTOR_EXCLUDED) executor->excluded_ms = time_ms;
     return true;
 }
 
@@ -674,7 +524,14 @@ bool parse_event(JsonEvents *json, EventKind kind, object &event, Bytes line) {
     case EVENT_ENVIRONMENT: return parse_environment(json, event);
     case EVENT_EXECUTOR_ADDED:
     case EVENT_EXECUTOR_REMOVED:
+    case EVENT_EXECUTOR_EXCLUDED:
+    case EVENT_EXECUTOR_PEAKS:
     case EVENT_BLOCK_MANAGER_ADDED: return parse_executor_event(json, kind, event);
+    case EVENT_QUERY_START:
+    case EVENT_QUERY_END:
+    case EVENT_QUERY_PLAN:
+    case EVENT_QUERY_METRICS:
+    case EVENT_QUERY_VALUES: return parse_query(json, kind, event);
     default: return true;
     }
 }
@@ -689,7 +546,14 @@ SparkKind record_kind(EventKind kind) {
     case EVENT_JOB_END: return SPARK_JOB;
     case EVENT_EXECUTOR_ADDED:
     case EVENT_EXECUTOR_REMOVED:
+    case EVENT_EXECUTOR_EXCLUDED:
+    case EVENT_EXECUTOR_PEAKS:
     case EVENT_BLOCK_MANAGER_ADDED: return SPARK_EXECUTOR;
+    case EVENT_QUERY_START:
+    case EVENT_QUERY_END:
+    case EVENT_QUERY_PLAN:
+    case EVENT_QUERY_METRICS:
+    case EVENT_QUERY_VALUES: return SPARK_QUERY;
     case EVENT_OTHER: return SPARK_KIND_COUNT;
     default: return SPARK_APP;
     }

@@ -15,6 +15,8 @@ typedef enum {
     EVENT_APP_START,
     EVENT_APP_END,
     EVENT_ENVIRONMENT,
+    EVENT_EXECUTOR_EXCLUDED,
+    EVENT_EXECUTOR_PEAKS,
     EVENT_EXECUTOR_ADDED,
     EVENT_EXECUTOR_REMOVED,
     EVENT_BLOCK_MANAGER_ADDED,
@@ -24,6 +26,11 @@ typedef enum {
     EVENT_STAGE_COMPLETED,
     EVENT_TASK_START,
     EVENT_TASK_END,
+    EVENT_QUERY_START, /* of Spark SQL */
+    EVENT_QUERY_END,
+    EVENT_QUERY_PLAN,    /* adaptive execution changed it */
+    EVENT_QUERY_METRICS, /* of a subquery's changed plan */
+    EVENT_QUERY_VALUES,  /* that the driver counted */
     EVENT_KINDS
 } EventKind;
 
@@ -38,6 +45,7 @@ typedef struct EventRecord {
         SparkJob job;
         SparkStage stage;
         SparkTask task;
+        SparkQuery query;
     } as;
     gint64 newest_ms; /* newest time it names; -1: none */
 } EventRecord;

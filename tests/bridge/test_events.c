@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/model/spark_fields.h"
 #include "spark-bridge/storage/line_reader.h"
 
 #define APP_START                                                                                                      \
@@ -309,7 +310,7 @@ static void test_passed_over(void) {
     static const char *const lines[] = {
         "",
         "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":3}",
-        "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart\",\"executionId\":0}",
+        "{\"Event\":\"org.apache.spark.sql.streaming.StreamingQueryListener$QueryStartedEvent\",\"id\":0}",
         "{\"Event\":\"SparkListenerOfTheFuture\", anything }",
         "{\"Event\":\"SparkListenerTaskEndX\",\"Stage ID\":0}",
         " { \"x\" : 1, \"Event\" : \"SparkListenerOther\" } ",
@@ -381,9 +382,142 @@ static void test_odd_numbers(void) {
     for (guint i = 0; i < TASK_METRIC_COUNT; i++) g_assert_cmpint(task->metrics[i], ==, -1);
 }
 
+/* ---- queries of Spark SQL ---- */
+
+#define SQL "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListener"
+#define SCAN                                                                                                           \
+    "{\"nodeName\":\"Scan parquet \",\"simpleString\":\"FileScan parquet [id#1L]\",\"children\":[],\"metadata\":"      \
+    "{\"Location\":\"InMemoryFileIndex(1 paths)[hdfs://n1/orders]\",\"Batched\":\"true\"},\"metrics\":[{\"name\":"     \
+    "\"number of files read\",\"accumulatorId\":7,\"metricType\":\"sum\"},{\"name\":\"odd\",\"accumulatorId\":-3}]}"
+
+static void test_query(void) {
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    assert_taken(&parsed,
+                 SQL "SQLExecutionStart\",\"executionId\":4,\"description\":\"by customer\",\"sparkPlanInfo\":"
+                     "{\"nodeName\":\"AdaptiveSparkPlan\",\"children\":[],\"metrics\":[]},\"time\":100,"
+                     "\"modifiedConfigs\":{\"spark.sql.shuffle.partitions\":\"8\",\"spark.sql.other\":\"x\"}}");
+    assert_taken(&parsed, SQL
+                 "SQLAdaptiveExecutionUpdate\",\"executionId\":4,\"physicalPlanDescription\":\"==\","
+                 "\"sparkPlanInfo\":{\"nodeName\":\"Exchange\",\"simpleString\":\"Exchange Single\",\"children\":"
+                 "[{\"nodeName\":\"Filter\",\"children\":[" SCAN "],\"metrics\":[]}," SCAN "],\"metrics\":[{\"name\":"
+                 "\"data size\",\"accumulatorId\":5,\"metricType\":\"size\"}]}}");
+    assert_taken(&parsed, SQL "DriverAccumUpdates\",\"executionId\":4,\"accumUpdates\":[[9,18],[7,3],[8,-1],[6]]}");
+    assert_taken(&parsed, SQL "SQLAdaptiveSQLMetricUpdates\",\"executionId\":4,\"sqlPlanMetrics\":[{\"name\":\"rows\","
+                              "\"accumulatorId\":30,\"metricType\":\"sum\"}]}");
+    assert_taken(&parsed, SQL "SQLExecutionEnd\",\"executionId\":4,\"time\":900,\"errorMessage\":\"no luck\\nat x\"}");
+
+    g_assert_cmpuint(parsed.records->of[SPARK_QUERY]->len, ==, 3); /* what was told of the query itself is one */
+    const SparkQuery *query = spark_query(parsed.records, 0);
+    g_assert_cmpstr(query->app, ==, "app-1");
+    g_assert_cmpint(query->query, ==, 4);
+    g_assert_cmpint(query->part, ==, 0);
+    g_assert_cmpint(query->submitted_ms, ==, 100);
+    g_assert_cmpint(query->completed_ms, ==, 900);
+    g_assert_cmpstr(query->description, ==, "by customer");
+    g_assert_cmpstr(query->error, ==, "no luck");
+    g_assert_cmpuint(query->settings.n, ==, 1);
+    g_assert_cmpstr(query->settings.items[0].value, ==, "8");
+
+    /* The last plan, parents first. */
+    g_assert_cmpuint(query->plan.n, ==, 4);
+    const SparkPlanNode *nodes = query->plan.items;
+    static const struct {
+        const char *name;
+        gint64 parent;
+    } expected[] = {{"Exchange", -1}, {"Filter", 0}, {"Scan parquet ", 1}, {"Scan parquet ", 0}};
+    for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+        g_assert_cmpstr(nodes[i].name, ==, expected[i].name);
+        g_assert_cmpint(nodes[i].parent, ==, expected[i].parent);
+    }
+    g_assert_cmpstr(nodes[0].text, ==, "Exchange Single");
+    g_assert_cmpint(nodes[0].metrics.items[0].accumulator, ==, 5);
+    g_assert_cmpuint(nodes[2].metadata.n, ==, 1);
+    g_assert_cmpstr(nodes[2].metadata.items[0].key, ==, "Location");
+    g_assert_cmpuint(nodes[2].metrics.n, ==, 1);
+    g_assert_cmpstr(nodes[2].metrics.items[0].type, ==, "sum");
+
+    const SparkQuery *values = spark_query(parsed.records, 1), *more = spark_query(parsed.records, 2);
+    g_assert_cmpint(values->part, ==, 7); /* accumulator 6, and one */
+    static const gint64 pairs[] = {9, 18, 7, 3};
+    g_assert_cmpmem(values->values.items, values->values.n * sizeof(gint64), pairs, sizeof pairs);
+    g_assert_cmpint(more->part, ==, 31);
+    g_assert_cmpint(more->plan.items[0].metrics.items[0].accumulator, ==, 30);
+    g_assert_null(more->plan.items[0].name);
+}
+
+/* A job names its query, a stage what it counted for one. */
+static void test_query_of_stage(void) {
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    assert_taken(&parsed, "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":1,\"Properties\":"
+                          "{\"spark.sql.execution.id\":\"4\"}}");
+    g_assert_cmpint(spark_job(parsed.records, 0)->query, ==, 4);
+    assert_taken(&parsed, "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":2,\"Accumulables\":["
+                          "{\"ID\":7,\"Name\":\"rows\",\"Value\":\"42\",\"Metadata\":\"sql\"},"
+                          "{\"ID\":8,\"Name\":\"rows\",\"Value\":43,\"Metadata\":\"sql\"},"
+                          "{\"ID\":9,\"Name\":\"internal.metrics.x\",\"Value\":44},"
+                          "{\"ID\":10,\"Value\":\"many\",\"Metadata\":\"sql\"},"
+                          "{\"ID\":11,\"Value\":\"99999999999999999999\",\"Metadata\":\"sql\"}]}}");
+    static const gint64 pairs[] = {7, 42, 8, 43};
+    const SparkNumbers *values = &spark_stage(parsed.records, 0)->values;
+    g_assert_cmpmem(values->items, values->n * sizeof(gint64), pairs, sizeof pairs);
+}
+
+/* What a log can make of one plan has limits: depth, nodes, metrics of a node, length of a text. */
+static void test_query_limits(void) {
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    g_autoptr(GString) deep = g_string_new(SQL "SQLExecutionStart\",\"executionId\":1,\"sparkPlanInfo\":");
+    for (guint i = 0; i < 400; i++) g_string_append(deep, "{\"nodeName\":\"Filter\",\"children\":[");
+    for (guint i = 0; i < 400; i++) g_string_append(deep, "]}");
+    g_string_append_c(deep, '}');
+    assert_taken(&parsed, deep->str);
+    g_assert_cmpuint(spark_query(parsed.records, 0)->plan.n, ==, PLAN_DEPTH_MOST);
+
+    g_autoptr(GString) wide = g_string_new(SQL "SQLExecutionStart\",\"executionId\":2,\"sparkPlanInfo\":"
+                                               "{\"nodeName\":\"Union\",\"simpleString\":\"");
+    for (guint i = 0; i < PLAN_NODE_TEXT_BYTES; i++) g_string_append(wide, "\\u00e9");
+    g_string_append(wide, "\",\"metrics\":[");
+    for (guint i = 0; i < 2 * PLAN_METRICS_MOST; i++)
+        g_string_append_printf(wide, "%s{\"name\":\"n\",\"accumulatorId\":%u}", i > 0 ? "," : "", i);
+    g_string_append(wide, "],\"children\":[");
+    for (guint i = 0; i < 2 * PLAN_NODES_MOST; i++) g_string_append(wide, i > 0 ? ",{}" : "{}");
+    g_string_append(wide, "]}}");
+    assert_taken(&parsed, wide->str);
+    const SparkQuery *query = spark_query(parsed.records, 1);
+    g_assert_cmpuint(query->plan.n, ==, PLAN_NODES_MOST);
+    g_assert_cmpuint(query->plan.items[0].metrics.n, ==, PLAN_METRICS_MOST);
+    g_assert_cmpuint(strlen(query->plan.items[0].text), ==, PLAN_NODE_TEXT_BYTES);
+
+    g_assert_cmpint(take(&parsed, SQL "SQLExecutionEnd\",\"time\":900}"), ==, EVENT_BROKEN); /* of which query? */
+    g_assert_cmpint(take(&parsed, SQL "DriverAccumUpdates\",\"executionId\":4,\"accumUpdates\":[]}"), ==, EVENT_PASSED);
+    g_assert_cmpint(take(&parsed, SQL "SQLExecutionStart\",\"executionId\":1,\"sparkPlanInfo\":{\"children\":[{"), ==,
+                    EVENT_BROKEN);
+}
+
+/* The greatest of each, whatever comes last; what is 0 was not measured. */
+static void test_executor_peaks(void) {
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    assert_taken(&parsed,
+                 "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"1\",\"Stage ID\":0,\"Stage "
+                 "Attempt ID\":0,\"Executor Metrics\":{\"JVMHeapMemory\":50,\"OnHeapExecutionMemory\":7}}");
+    assert_taken(&parsed,
+                 "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"1\",\"Stage ID\":1,\"Stage "
+                 "Attempt ID\":0,\"Executor Metrics\":{\"JVMHeapMemory\":40,\"ProcessTreeJVMRSSMemory\":0}}");
+    assert_taken(&parsed, "{\"Event\":\"org.apache.spark.scheduler.SparkListenerExecutorExcluded\",\"time\":77,"
+                          "\"executorId\":\"1\",\"taskFailures\":2}");
+    SparkExecutor *executor = &g_array_index(parsed.records->of[SPARK_EXECUTOR], SparkExecutor, 0);
+    for (guint i = 1; i < 3; i++) spark_record_merge(SPARK_EXECUTOR, executor, spark_executor(parsed.records, i));
+    g_assert_cmpint(executor->peaks[PEAK_HEAP], ==, 50);
+    g_assert_cmpint(executor->peaks[PEAK_EXECUTION], ==, 7);
+    g_assert_cmpint(executor->peaks[PEAK_JVM_RSS], ==, -1);
+    g_assert_cmpint(executor->excluded_ms, ==, 77);
+    g_assert_cmpint(take(&parsed, "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"driver\"}"), ==,
+                    EVENT_PASSED);
+}
+
 static void test_wanted(void) {
     static const char *const wanted[] = {APP_START, "{\"Event\":\"SparkListenerTaskEnd\",", "{ \"Event\"", "garbage"};
-    static const char *const others[] = {"{\"Event\":\"SparkListenerSQLExecutionStart\",", "{\"Event\":\"\""};
+    static const char *const others[] = {"{\"Event\":\"SparkListenerUnpersistRDD\",",
+                                         "{\"Event\":\"org.apache.spark.scheduler.Other\",", "{\"Event\":\"\""};
     for (guint i = 0; i < G_N_ELEMENTS(wanted); i++)
         g_assert_true(events_wanted((Bytes){wanted[i], strlen(wanted[i])}));
     for (guint i = 0; i < G_N_ELEMENTS(others); i++)
@@ -404,6 +538,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/events/broken", test_broken);
     g_test_add_func("/events/cut-anywhere", test_cut_anywhere);
     g_test_add_func("/events/odd-numbers", test_odd_numbers);
+    g_test_add_func("/events/query", test_query);
+    g_test_add_func("/events/query-of-stage", test_query_of_stage);
+    g_test_add_func("/events/query-limits", test_query_limits);
+    g_test_add_func("/events/executor-peaks", test_executor_peaks);
     g_test_add_func("/events/wanted", test_wanted);
     return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/model/plan_label.h"
 #include "common/model/spark_fields.h"
 #include "common/model/spark_records.h"
 
@@ -202,6 +203,40 @@ static void test_fault(void) {
     g_assert_null(spark_record_fault(SPARK_LINK, &link));
 }
 
+static void test_plan_labels(void) {
+    static const SparkPair place = {"Location", "InMemoryFileIndex(2 paths)[hdfs://n1/tables/orders/, hdfs://n1/x]"};
+    static const struct {
+        const char *name, *text;
+        gboolean located;
+        const char *expected;
+    } table[] = {
+        {"Scan parquet ", "FileScan parquet [id#1L]", TRUE, "Scan parquet orders"},
+        {"Scan parquet spark_catalog.default.orders", NULL, TRUE, "Scan parquet orders"},
+        {"Scan orc sales.orders", NULL, FALSE, "Scan orc sales.orders"},
+        {"Scan text ", NULL, FALSE, "Scan text"},
+        {"Exchange", "Exchange hashpartitioning(customer#12L, day#3, 200), ENSURE_REQUIREMENTS, [plan_id=42]", FALSE,
+         "Exchange hashpartitioning(customer, day)"},
+        {"Exchange", "Exchange rangepartitioning(id#1 ASC NULLS FIRST, 8), ENSURE_REQUIREMENTS", FALSE,
+         "Exchange rangepartitioning(id ASC NULLS FIRST)"},
+        {"Exchange", "Exchange SinglePartition, ENSURE_REQUIREMENTS, [plan_id=1]", FALSE, "Exchange SinglePartition"},
+        {"Exchange", "Exchange hashpartitioning(pmod(a#1, 7)#2, 8", FALSE, "Exchange hashpartitioning(pmod(a, 7), 8"},
+        {"Exchange", NULL, FALSE, "Exchange"},
+        {"SortMergeJoin", "SortMergeJoin [a#1], [b#2], Inner", FALSE, "SortMergeJoin"},
+        {" ", NULL, FALSE, NULL},
+        {NULL, NULL, FALSE, NULL},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+        const SparkPlanNode node = {
+            .name = table[i].name, .text = table[i].text, .metadata = {&place, table[i].located ? 1 : 0}};
+        g_autofree char *label = plan_node_label(&node);
+        g_assert_cmpstr(label, ==, table[i].expected);
+    }
+    g_autofree char *text = g_strdup_printf("Exchange hashpartitioning(%0200d)", 1);
+    g_autofree char *label = plan_node_label(&(SparkPlanNode){.name = "Exchange", .text = text});
+    g_assert_cmpuint(strlen(label), ==, 64);
+    g_assert_true(g_str_has_suffix(label, "..."));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/spark/trace-ids", test_trace_ids);
@@ -212,5 +247,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/spark/equal", test_equal);
     g_test_add_func("/spark/merge", test_merge);
     g_test_add_func("/spark/fault", test_fault);
+    g_test_add_func("/spark/plan-labels", test_plan_labels);
     return g_test_run();
 }

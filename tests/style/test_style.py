@@ -241,7 +241,7 @@ def test_third_party_headers_stay_in_named_files():
         "event2/": r"receiver/.*\.[ch]$",
         "librdkafka/": r"receiver/kafka/consumer_librdkafka\.c$",
         "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
-        "simdjson.h": r"spark-bridge/events/json_events\.cc$",
+        "simdjson.h": r"spark-bridge/events/json_walk\.hh$",
         "lz4.h": r"spark-bridge/storage/unpack_lz4\.c$",
         "snappy-c.h": r"spark-bridge/storage/unpack_snappy\.c$",
         "liblzf/": r"spark-bridge/storage/unpack_lzf\.c$",

@@ -233,11 +233,12 @@ static void test_newer(void) {
 }
 
 static void repair_classes(void) {
-    const GType types[] = {PLUMB_TYPE_RECORD_BATCH, PLUMB_TYPE_SPARK_APP,   PLUMB_TYPE_SPARK_EXECUTOR,
-                           PLUMB_TYPE_SPARK_JOB,    PLUMB_TYPE_SPARK_STAGE, PLUMB_TYPE_SPARK_TASK,
-                           PLUMB_TYPE_SPARK_SPLIT,  PLUMB_TYPE_SPARK_LINK,  PLUMB_TYPE_SPARK_OPERATION,
-                           PLUMB_TYPE_HOST_SAMPLE,  PLUMB_TYPE_HOST_DISK,   PLUMB_TYPE_HOST_NET,
-                           PLUMB_TYPE_SPARK_PAIR,   PLUMB_TYPE_SPARK_RDD};
+    const GType types[] = {PLUMB_TYPE_RECORD_BATCH,    PLUMB_TYPE_SPARK_APP,   PLUMB_TYPE_SPARK_EXECUTOR,
+                           PLUMB_TYPE_SPARK_JOB,       PLUMB_TYPE_SPARK_STAGE, PLUMB_TYPE_SPARK_TASK,
+                           PLUMB_TYPE_SPARK_SPLIT,     PLUMB_TYPE_SPARK_LINK,  PLUMB_TYPE_SPARK_OPERATION,
+                           PLUMB_TYPE_HOST_SAMPLE,     PLUMB_TYPE_HOST_DISK,   PLUMB_TYPE_HOST_NET,
+                           PLUMB_TYPE_SPARK_PAIR,      PLUMB_TYPE_SPARK_RDD,   PLUMB_TYPE_SPARK_PLAN_METRIC,
+                           PLUMB_TYPE_SPARK_PLAN_NODE, PLUMB_TYPE_SPARK_QUERY};
     for (gsize i = 0; i < G_N_ELEMENTS(types); i++) glib_repair_class(types[i]);
 }
 

@@ -71,10 +71,14 @@ SparkKey spark_record_key(SparkKind kind, guint64 owner, const void *record) {
     case SPARK_SAMPLE: spark_key_u64(&key, ((const HostSample *)record)->time_ns); break;
     case SPARK_SPLIT: spark_key_u64(&key, ((const SparkSplit *)record)->task); break;
     case SPARK_LINK: spark_key_u64(&key, ((const SparkLink *)record)->task); break;
+    case SPARK_QUERY:
+        spark_key_u64(&key, ((const SparkQuery *)record)->query);
+        spark_key_u64(&key, ((const SparkQuery *)record)->part);
+        break;
     default: break;
     }
 
-    if (kind != SPARK_APP && kind != SPARK_JOB && kind != SPARK_STAGE && kind != SPARK_TASK)
+    if (kind != SPARK_APP && kind != SPARK_JOB && kind != SPARK_STAGE && kind != SPARK_TASK && kind != SPARK_QUERY)
         put_be(&key, hash_rest(kind, record), 8);
     return key;
 }

@@ -12,6 +12,7 @@
  *     sample     time in ns u64, hash of the source u64
  *     split      task attempt id u64, hash of the other fields u64
  *     link       task attempt id u64, hash of the other fields u64
+ *     query      query u64, part u64
  *   32, trace id u64, hash of the application u64, task attempt id u64, hash u64     nothing: the way from a trace to
  *                                                                                  its links
  *
