@@ -140,13 +140,16 @@ static const PlanParameter of_operations[] = {
     APP,   STAGE,  OPTION("top", PLAN_TEXT, "number"), BRIEF, OPTION("clusters", PLAN_CHOICE, "true|false"),
     LIMIT, THE_END};
 static const PlanParameter of_pipelines[] = {APP, {"stage", PLAN_TEXT, NULL, FALSE, TRUE}, LIMIT, THE_END};
-static const PlanParameter of_advise[] = {APP,
+static const PlanParameter of_advise[] = {ARGUMENT("app", "app", FALSE),
                                           OPTION("conf", PLAN_FLAG, NULL),
                                           OPTION("all", PLAN_FLAG, NULL),
+                                          OPTION("simulate", PLAN_FLAG, NULL),
                                           OPTION("method", PLAN_CHOICE, "ours|drelephant"),
                                           OPTION("fail-on", PLAN_CHOICE, "low|moderate|severe|critical"),
+                                          PERIOD,
+                                          LIMIT,
                                           THE_END};
-static const PlanParameter of_apps[] = {LIMIT, THE_END};
+static const PlanParameter of_apps[] = {OPTION("advice", PLAN_FLAG, NULL), LIMIT, THE_END};
 static const PlanParameter of_jobs[] = {APP, LIMIT, THE_END};
 static const PlanParameter of_executors[] = {APP, OPTION("sort", PLAN_CHOICE, "executor|tasks|time|gc"), LIMIT,
                                              THE_END};

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "analyzer/diagnosis/advise/simulate.h"
+
 #define MIB (1024.0 * 1024)
 
 typedef struct Made {
@@ -291,6 +293,20 @@ static void test_memory(void) {
     ASSERT_FINDS(made, "memory", FALSE);
 }
 
+/* 1 GiB of heap and 384 MiB beside it: a container of 1408 MiB. 0.9 of 384 are 345.6. */
+static void test_overhead(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseExecutor *executor = &g_array_index(made.facts->executors, AdviseExecutor, 1);
+    executor->resident_bytes = (1024 + 345.6) * MIB;
+    ASSERT_FINDS(made, "memory", FALSE);
+    executor->resident_bytes = (1024 + 400) * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
+    set(&made, "spark.executor.memoryOverhead", "1g");
+    ASSERT_FINDS(made, "memory", FALSE);
+}
+
 static void test_gc(void) {
     g_auto(Made) made;
     made_init(&made);
@@ -482,6 +498,166 @@ static void test_many_small(void) {
 /* ---- all together ---- */
 
 /* Two findings want the memory: the one that costs more sets it. */
+/* ---- queries ---- */
+
+/* 40 MiB joined with 4,000: the threshold is 1.25 x 40; 2 x 4,040 MiB at 250 MiB/s. */
+static void test_broadcast(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseJoin join = {.name = "SortMergeJoin", .query = 3, .stage = 7, .broadcasts = TRUE};
+    join.small_bytes = 40 * MIB, join.large_bytes = 4000 * MIB;
+    g_array_append_val(made.facts->joins, join);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = found(advice, "broadcast");
+    g_assert_nonnull(finding);
+    assert_change(finding, 0, "spark.sql.autoBroadcastJoinThreshold", "50m");
+    g_assert_cmpstr(change_of(finding, 0)->from, ==, "10MB");
+    g_assert_cmpfloat_with_epsilon(finding->cost_ms, 2 * 4040 / 0.25, 1);
+
+    AdviseJoin *only = &g_array_index(made.facts->joins, AdviseJoin, 0);
+    only->small_bytes = 64 * MIB;
+    ASSERT_FINDS(made, "broadcast", TRUE);
+    only->small_bytes = 64 * MIB + 1;
+    ASSERT_FINDS(made, "broadcast", FALSE);
+    only->small_bytes = 40 * MIB, only->large_bytes = 160 * MIB - 1; /* not four times as large */
+    g_autoptr(Advice) all = advise(made.facts, TRUE);
+    g_assert_null(found(all, "broadcast"));
+    only->large_bytes = 4000 * MIB, only->broadcasts = FALSE; /* a full outer join */
+    ASSERT_FINDS(made, "broadcast", FALSE);
+}
+
+/* 1,000 files of 1 MiB in 8 tasks that ran 360 s: 100 s for the bytes, at most 20 ms a file. */
+static void test_small_files(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    stage_of(&made)->sums[METRIC_INPUT_BYTES] = 1000 * MIB;
+    AdviseScan scan = {.name = "Scan parquet orders", .stage = 7, .files = 1000, .bytes = 1000 * MIB, .partitions = -1};
+    scan.kept = scan.rows = -1;
+    g_array_append_val(made.facts->scans, scan);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = found(advice, "small-files");
+    g_assert_nonnull(finding);
+    g_assert_cmpfloat_with_epsilon(finding->cost_ms, 20000, 1);
+    g_assert_cmpfloat_with_epsilon(finding->saves_ms, 20000 * (1 - 8 / 1000.0), 1);
+    g_assert_cmpuint(finding->changes->len, ==, 0);
+
+    AdviseScan *only = &g_array_index(made.facts->scans, AdviseScan, 0);
+    only->bytes = 16.0 * 1000 * MIB; /* large enough */
+    ASSERT_FINDS(made, "small-files", FALSE);
+    only->bytes = 1000 * MIB, only->files = 199;
+    ASSERT_FINDS(made, "small-files", FALSE);
+    only->files = 1000, stage_of(&made)->tasks = 251; /* the tasks are small: small-input tells of it */
+    ASSERT_FINDS(made, "small-files", FALSE);
+}
+
+/* Read whole, and a filter keeps a twentieth of it. */
+static void test_partition_filter(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseScan scan = {.name = "Scan parquet orders", .stage = 7, .partitions = 365, .rows = 1000, .kept = 50};
+    g_array_append_val(made.facts->scans, scan);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = found(advice, "partition-filter");
+    g_assert_nonnull(finding);
+    g_assert_cmpfloat_with_epsilon(finding->cost_ms, 0.95 * 360000, 1);
+
+    AdviseScan *only = &g_array_index(made.facts->scans, AdviseScan, 0);
+    only->kept = 100;
+    ASSERT_FINDS(made, "partition-filter", TRUE);
+    only->kept = 101;
+    ASSERT_FINDS(made, "partition-filter", FALSE);
+    only->kept = 50, only->by_partition = TRUE;
+    ASSERT_FINDS(made, "partition-filter", FALSE);
+    only->by_partition = FALSE, only->partitions = 1;
+    ASSERT_FINDS(made, "partition-filter", FALSE);
+    only->partitions = 365, only->kept = -1; /* not known */
+    ASSERT_FINDS(made, "partition-filter", FALSE);
+}
+
+/* What the program sets is what counts, and spark-submit cannot change it. */
+static void test_program(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.autoBroadcastJoinThreshold", "1g");
+    AdviseJoin join = {.name = "SortMergeJoin", .query = 3, .stage = 7, .broadcasts = TRUE};
+    join.small_bytes = 40 * MIB, join.large_bytes = 4000 * MIB;
+    g_array_append_val(made.facts->joins, join);
+    g_autoptr(Advice) allowed = advise(made.facts, FALSE);
+    g_assert_cmpuint(found(allowed, "broadcast")->changes->len, ==, 0); /* the threshold is not what keeps it */
+    g_array_index(made.facts->joins, AdviseJoin, 0).threshold = "-1";
+    g_autoptr(Advice) of_query = advise(made.facts, FALSE);
+    g_assert_cmpuint(found(of_query, "broadcast")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(found(of_query, "broadcast")->advice, "to -1 for it: leave that out, or set 50 MiB"));
+    g_array_set_size(made.facts->joins, 0);
+
+    /* 8 partitions by the program: its own number is what counts, and --conf does not have it. */
+    const SparkPair own = {"spark.sql.shuffle.partitions", "8"};
+    g_array_append_val(made.facts->program, own);
+    AdviseStage *stage = stage_of(&made);
+    stage->spilled_tasks = 8;
+    stage->max_peak_bytes = 96 * MIB;
+    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 8 * 100 * MIB;
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 8 * 96 * MIB;
+    stage->sums[METRIC_DISK_SPILLED_BYTES] = 8 * 50 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Change *change = change_of(found(advice, "spill"), 0);
+    g_assert_cmpstr(change->from, ==, "8");
+    g_assert_cmpstr(change->to, ==, "16");
+    g_assert_true(change->program);
+    g_autoptr(GPtrArray) changes = advice_changes(advice);
+    g_assert_cmpuint(changes->len, ==, 0);
+}
+
+/* ---- another number of executors ---- */
+
+static void add_sim_stage(SimApp *sim, gint64 number, guint32 round, const SimStage *like, const double *ms) {
+    SimStage stage = *like;
+    stage.stage = number, stage.round = round, stage.first_task = sim->task_ms->len;
+    if (stage.tasks > 0) g_array_append_vals(sim->task_ms, ms, stage.tasks);
+    g_array_append_val(sim->stages, stage);
+}
+
+/* Two scans and their join, whose other input was there already; then, after the driver, a job of one stage. By hand:
+ *   1 slot: 3 + 3 + 3 + 4 + 4 + 5 = 22, and 2 + 2 + 2
+ *   2 slots: scans 3 3 | 3 4 | 4: the third of the first ends at 6, the second's at 7 and 10; the join then takes 5;
+ *            then 4. With the driver's 10 s in any case. */
+static void test_simulation(void) {
+    static const double scan[] = {3000, 3000, 3000}, other[] = {4000, 4000}, join[] = {5000};
+    static const double later[] = {2000, 2000, 2000};
+    static const gint64 parents[] = {0, 1, 2};
+    g_autoptr(SimApp) sim = sim_app_new();
+    sim->driver_ms = 10000;
+    add_sim_stage(sim, 0, 1, &(SimStage){.tasks = 3}, scan);
+    add_sim_stage(sim, 1, 1, &(SimStage){.tasks = 2}, other);
+    add_sim_stage(sim, 2, 1, &(SimStage){.tasks = 0, .parents = parents, .n_parents = 1}, NULL);
+    add_sim_stage(sim, 3, 1, &(SimStage){.tasks = 1, .parents = parents, .n_parents = 3}, join);
+    add_sim_stage(sim, 4, 2, &(SimStage){.tasks = 3}, later);
+
+    g_assert_cmpfloat(sim_app_work(sim), ==, 28000);
+    g_assert_cmpfloat(sim_app_time(sim, 1), ==, 10000 + 22000 + 6000);
+    g_assert_cmpfloat(sim_app_time(sim, 2), ==, 10000 + 10000 + 5000 + 4000);
+    g_assert_cmpfloat(sim_app_time(sim, 3), ==, 10000 + 7000 + 5000 + 2000);
+    g_assert_cmpfloat(sim_app_time(sim, 5), ==, 10000 + 4000 + 5000 + 2000);
+    g_assert_cmpfloat(sim_app_time(sim, 0), ==, sim_app_time(sim, 100));
+
+    /* A job that begins while another runs waits for its time, not for the other. */
+    g_autoptr(SimApp) two = sim_app_new();
+    add_sim_stage(two, 0, 1, &(SimStage){.tasks = 1}, join);
+    add_sim_stage(two, 1, 1, &(SimStage){.tasks = 1, .offset_ms = 2000}, join);
+    g_assert_cmpfloat(sim_app_time(two, 1), ==, 10000);
+    g_assert_cmpfloat(sim_app_time(two, 2), ==, 7000);
+
+    /* Stages that wait for each other, as a damaged log may say, are never done: it ends all the same. */
+    static const gint64 circle[] = {1, 0};
+    g_autoptr(SimApp) round = sim_app_new();
+    add_sim_stage(round, 0, 1, &(SimStage){.tasks = 1, .parents = circle, .n_parents = 1}, join);
+    add_sim_stage(round, 1, 1, &(SimStage){.tasks = 1, .parents = circle + 1, .n_parents = 1}, join);
+    g_assert_cmpfloat(sim_app_time(round, 1), ==, 0);
+    g_autoptr(SimApp) none = sim_app_new();
+    g_assert_cmpfloat(sim_app_time(none, 3), ==, 0);
+}
+
 static void test_conflict(void) {
     g_auto(Made) made;
     made_init(&made);
@@ -538,6 +714,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/small-input", test_small_input);
     g_test_add_func("/advise/skew", test_skew);
     g_test_add_func("/advise/memory", test_memory);
+    g_test_add_func("/advise/overhead", test_overhead);
     g_test_add_func("/advise/gc", test_gc);
     g_test_add_func("/advise/cache", test_cache);
     g_test_add_func("/advise/idle", test_idle);
@@ -547,6 +724,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/serializer", test_serializer);
     g_test_add_func("/advise/failures", test_failures);
     g_test_add_func("/advise/many-small", test_many_small);
+    g_test_add_func("/advise/broadcast", test_broadcast);
+    g_test_add_func("/advise/small-files", test_small_files);
+    g_test_add_func("/advise/partition-filter", test_partition_filter);
+    g_test_add_func("/advise/program", test_program);
+    g_test_add_func("/advise/simulation", test_simulation);
     g_test_add_func("/advise/conflict", test_conflict);
     g_test_add_func("/advise/settings", test_settings);
     return g_test_run();

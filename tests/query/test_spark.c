@@ -84,7 +84,7 @@ static void add_jobs(SparkRecords *records) {
 }
 
 static void store_sample(Fixture *fixture) {
-    static const SparkPair pairs[] = {{"spark.executor.memory", "1g"}};
+    static const SparkPair pairs[] = {{"spark.executor.memory", "1g"}, {"spark.task.cpus", "2"}};
     static const SparkRdd rdds[] = {{.id = 3,
                                      .name = "HadoopRDD",
                                      .scope = "textFile",
@@ -96,7 +96,7 @@ static void store_sample(Fixture *fixture) {
     SparkApp *app = add_app(records, "app-20201121105300-0001", "Word count", 0);
     app->end_ms = BASE_MS + 60000, app->user = "anna", app->version = "4.3.0", app->driver_host = "node-0";
     app->attempt = "1", app->last_event_ms = app->end_ms;
-    app->log_complete = 1, app->properties = (SparkPairs){pairs, 1};
+    app->log_complete = 1, app->properties = (SparkPairs){pairs, 2};
     add_app(records, "app-20201121105200-0000", "Word count", -60000)->last_event_ms = BASE_MS - 50000;
     add_app(records, "app-20201121105100-0009", "Join", -120000)->log_complete = 1;
 
@@ -112,6 +112,7 @@ static void store_sample(Fixture *fixture) {
     SparkExecutor *gone = spark_add_executor(records);
     gone->app = "app-20201121105300-0001", gone->id = "2", gone->host = "node-2", gone->cores = 1;
     gone->added_ms = BASE_MS, gone->removed_ms = BASE_MS + 5000, gone->reason = "worker lost";
+    gone->memory_bytes = 434 << 20, gone->peaks[PEAK_HEAP] = 300 << 20, gone->excluded_ms = BASE_MS + 4000;
 
     for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
     SparkTask *alone = spark_add_task(records); /* of which nothing else is known */
@@ -128,6 +129,9 @@ static const struct Case {
 } cases[] = {
     {"apps", "apps", ""},
     {"apps-two", "apps", "limit=2"},
+    {"apps-advice", "apps", "limit=2&advice=true"},
+    {"advise-simulate", "advise", "app=app-20201121105300-0001&simulate=true"},
+    {"advise-all", "advise", "since=2020-11-21T10:00:00Z&until=2020-11-22T00:00:00Z&limit=1"},
     {"advise", "advise", "app=app-20201121105300-0001&all=true"},
     {"advise-drelephant", "advise", "app=app-20201121105300-0001&method=drelephant"},
     {"stages", "stages", "app=app-20201121105300-0001"},
@@ -161,7 +165,17 @@ static void test_advice(void) {
     app->end_ms = BASE_MS + 3600000, app->version = "3.5.6", app->log_complete = 1;
     static const SparkRdd rdds[] = {{.id = 3, .name = "ShuffledRowRDD", .scope = "AQEShuffleRead"},
                                     {.id = 5, .name = "MapPartitionsRDD", .scope = "Exchange"}};
-    add_stage(records, 1, 0, 0)->rdds = (SparkRdds){rdds, 2};
+    static const SparkPair own[] = {{"spark.sql.shuffle.partitions", "10"}};
+    static const SparkPlanMetric of_sort[] = {{"spill size", "size", 7}}, of_exchange[] = {{"data size", "size", 5}};
+    static const SparkPlanNode plan[] = {
+        {.name = "Sort", .parent = -1, .metrics = {of_sort, 1}},
+        {.name = "Exchange", .text = "Exchange hashpartitioning(customer#1L, 10)", .metrics = {of_exchange, 1}}};
+    static const gint64 counted[] = {5, 1000, 7, 640 << 20};
+    SparkStage *stage = add_stage(records, 1, 0, 0);
+    stage->rdds = (SparkRdds){rdds, 2}, stage->values = (SparkNumbers){counted, G_N_ELEMENTS(counted)};
+    SparkQuery *query = spark_add_query(records);
+    query->app = app->app, query->query = 4, query->part = 0, query->description = "orders by customer";
+    query->settings = (SparkPairs){own, 1}, query->plan = (SparkPlan){plan, G_N_ELEMENTS(plan)};
     for (guint i = 0; i < 10; i++) {
         add_task(records, &(TaskRow){1, i, 0, "node-1", 0, 3600000, TASK_SUCCESS, -1, 0, 1 << 26, 1 << 26, 0});
         SparkTask *task = &g_array_index(records->of[SPARK_TASK], SparkTask, i);

@@ -10,6 +10,7 @@ from tests.cli.real import Plumbd
 from tests.conftest import ROOT, lasting_address
 
 RECORDED = ROOT / "tests/data/spark"
+WAITED = [f"waiting_{executors}" for executors in (1, 2, 3)]
 HEALTHY = ["normal", "speculative", "killed", "codec_zstd"]
 VERSIONS = ["3.5.6", "4.3.0"]
 
@@ -91,3 +92,114 @@ def test_conf_is_spark_submits(filled):
         lines = daemon.plumb("advise", key, "--all", "--conf").stdout.splitlines()
         assert all(re.fullmatch(r"--conf spark\.[\w.]+=\S+", line) for line in lines), lines
         assert len({line.split("=")[0] for line in lines}) == len(lines)
+
+
+def asked(filled, *words):
+    daemon, _ = filled
+    done = daemon.plumb(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stages_are_called_by_their_plans(filled, version):
+    """Each of both kinds of join, planned at once and as it ran, by the nodes that the stages counted for."""
+    daemon, keys = filled
+    key = keys[version, "queries"]
+    stages = asked(filled, "stages", key)["stages"]
+    of_query = {}
+    for row in stages:
+        of_query.setdefault(row.get("query_name"), set()).add(row["name"])
+    for adaptive in range(2):
+        sorted_join = [row["name"] for row in stages if row.get("query") == 2 + 2 * adaptive]
+        scans = [f"Scan parquet {table} > Exchange hashpartitioning(customer)" for table in ("customers", "orders")]
+        assert sorted(sorted_join[:2]) == scans
+        assert "SortMergeJoin" in sorted_join[2] and sorted_join[2].startswith("Exchange hashpartitioning(customer) >")
+        broadcast = [row["name"] for row in stages if row.get("query") == 3 + 2 * adaptive]
+        assert broadcast[0] == "Scan parquet customers > BroadcastExchange"
+        assert broadcast[1].startswith("Scan parquet orders > BroadcastHashJoin >")
+    assert any("Window" in name for name in of_query["latest of each customer"])
+    (failed,) = [row for row in stages if row["state"] == "failed"]
+    assert failed["query_name"] == "fails"  # by its job: its tasks counted nothing
+
+    text = daemon.plumb("stages", key).stdout
+    assert "Query 2: orders by customer, sorted" in text
+    assert "withThreadLocalCaptured" not in text
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_why_has_the_names(filled, version):
+    daemon, keys = filled
+    key = keys[version, "queries"]
+    names = {(row["stage"], row["attempt"]): row["name"] for row in asked(filled, "stages", key)["stages"]}
+    slow = asked(filled, "why", key)["stragglers"]
+    assert slow and all(row["stage_name"] == names[row["stage"], row["stage_attempt"]] for row in slow)
+    shown = daemon.plumb("why", key).stdout
+    assert f"stage {slow[0]['stage']}.0 ({slow[0]['stage_name']}), task" in shown
+    rows = asked(filled, "stragglers", key)
+    assert all(row["stage_name"] for row in rows["stragglers"] + rows["stages"])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_plans_tell(filled, version):
+    """A join that the program kept from being broadcast, and a table by days that was read whole."""
+    daemon, keys = filled
+    done = daemon.plumb("advise", keys[version, "queries"], "--all", "--json")
+    findings = json.loads(done.stdout)["findings"]
+    (join, again) = [f for f in findings if f["rule"] == "broadcast"]
+    assert "The program sets spark.sql.autoBroadcastJoinThreshold to -1" in join["advice"] == again["advice"]
+    assert join["changes"] == again["changes"] == []
+    whole = [f for f in findings if f["rule"] == "partition-filter"]
+    assert len(whole) == 2 and all("reads all its 3 partitions and keeps 2.0 % of" in f["what"] for f in whole)
+
+
+def test_all_applications(filled):
+    """The costliest first, by the same findings as each alone; rules over all of them."""
+    daemon, keys = filled
+    answer = asked(filled, "advise", "--since", "2000-01-01T00:00:00Z", "--limit", "0")
+    costs = [row["cost_ns"] for row in answer["apps"]]
+    assert costs == sorted(costs, reverse=True) and answer["judged"] == len(costs) > 10
+    for row in answer["apps"][:3]:
+        alone = asked(filled, "advise", row["app"])
+        assert row["findings"] == len(alone["findings"])
+        assert row["what"] == alone["findings"][0]["what"]
+    failures = {row["rule"]: row for row in answer["rules"]}["failures"]
+    assert failures["apps"] >= 2 * len(VERSIONS)
+    text = daemon.plumb("advise", "--since", "2000-01-01T00:00:00Z").stdout
+    assert text.startswith(f"{len(costs)} applications judged") and failures["what"][:12] in text
+    assert asked(filled, "advise", "--since", "1m")["apps"] == []
+
+    key = keys["4.3.0", "failed_tasks"]
+    listed = {row["app"]: row for row in asked(filled, "apps", "--limit", "0", "--advice")["apps"]}
+    assert listed[key]["advice"]["rule"] == "failures"
+    assert "advice" not in asked(filled, "apps")["apps"][0]
+    assert re.search(
+        rf"{key}.*, failures", daemon.plumb("apps", "--limit", "0", "--advice", env={"COLUMNS": "200"}).stdout
+    )
+
+
+def test_mistakes(filled):
+    daemon, _ = filled
+    for words, says in (
+        ([], "on which application?"),
+        (["--since", "7d", "--conf"], "--conf is of one application"),
+        (["latest", "--since", "7d"], "an application is judged whole"),
+        (["--since", "7d", "--method", "drelephant"], "is of one application"),
+    ):
+        done = daemon.plumb("advise", *words)
+        assert done.returncode == 2 and says in done.stderr, (words, done.stderr)
+
+
+def test_simulation(filled):
+    """The same job ran with one executor, with two and with three: what is scheduled again takes as long as it took."""
+    daemon, keys = filled
+    for executors, log in enumerate(WAITED, 1):
+        answer = asked(filled, "advise", keys["4.3.0", log], "--simulate")["simulation"]
+        assert (answer["executors"], answer["executor_slots"]) == (executors, 1)
+        said = {row["executors"]: row["time_ns"] for row in answer["rows"]}
+        assert said[executors] == pytest.approx(answer["measured_ns"], rel=0.05)
+        assert list(said.values()) == sorted(said.values(), reverse=True)
+        assert answer["driver_ns"] < answer["critical_ns"] <= min(said.values())
+        assert answer["knee"] in said and said[answer["knee"]] <= 1.1 * min(said.values())
+        shown = daemon.plumb("advise", keys["4.3.0", log], "--simulate").stdout
+        assert re.search(rf"^ +{executors} .* as it was", shown, re.M), shown

@@ -20,6 +20,13 @@ char *show_text(const Style *style, const json_t *object, const char *field) {
     return text_clean(style, field_text(object, field));
 }
 
+char *show_stage_text(const Style *style, const json_t *row) {
+    g_autofree char *name = show_text(style, row, "stage_name");
+    return g_strdup_printf(name[0] != '\0' ? "stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT " (%s)"
+                                           : "stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "%s",
+                           field_int(row, "stage"), field_int(row, "stage_attempt"), name);
+}
+
 char *show_count(double n, const char *singular, const char *plural) {
     g_autofree char *count = unit_count(n);
     return g_strdup_printf("%s %s", count, n == 1 ? singular : plural);

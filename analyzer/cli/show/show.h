@@ -37,6 +37,8 @@ void show_why_trace(const json_t *document, const ShowOptions *options, GString 
 void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
 void show_operations(const json_t *document, const ShowOptions *options, GString *out);
 void show_advise(const json_t *document, const ShowOptions *options, GString *out);
+void show_simulation(const json_t *document, const ShowOptions *options, GString *out);
+void show_advise_all(const json_t *document, const ShowOptions *options, GString *out);
 void show_drelephant(const json_t *document, const ShowOptions *options, GString *out);
 /* "--conf key=value", a line each. */
 void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out);
@@ -64,6 +66,9 @@ void show_trace_otlp(const json_t *document, const ShowOptions *options, GString
 char *show_period(const json_t *document);
 /* The field's text, clean. A new string. */
 char *show_text(const Style *style, const json_t *object, const char *field);
+/* "stage 7.0 (Scan parquet orders)" of a row about a task or a stage; without its name where there is none. A new
+ * string. */
+char *show_stage_text(const Style *style, const json_t *row);
 /* Of a trace, which has no resolution_ns of its own: a begin and a duration that are both whole milliseconds were
  * counted in milliseconds. */
 gint64 show_resolution(const json_t *trace);

@@ -35,7 +35,9 @@ static void add_changes(const Style *style, const json_t *finding, GString *out)
         const gboolean conflict = field_true(change, "conflict");
         const char *origin = from[0] == '\0' ? "not set" : field_true(change, "set") ? "" : " (default)";
         char *line = g_strdup_printf("%s %s%s -> %s%s", key, from, origin, to,
-                                     conflict ? " (not applied: a finding above sets it otherwise)" : "");
+                                     conflict ? " (not applied: a finding above sets it otherwise)"
+                                     : field_true(change, "program") ? " (the program sets it itself: change it there)"
+                                                                     : "");
         add_line(style, "set: ", line, out);
     }
 }
@@ -108,12 +110,75 @@ void show_advise(const json_t *document, const ShowOptions *options, GString *ou
     show_unknown(style, document, out);
 }
 
-/* ---- Dr. Elephant's table ---- */
+/* ---- all applications ---- */
 
 static Colour severity_colour(const char *severity) {
     if (strcmp(severity, "critical") == 0 || strcmp(severity, "severe") == 0) return COLOUR_RED;
     return strcmp(severity, "moderate") == 0 ? COLOUR_YELLOW : COLOUR_NONE;
 }
+
+static void cell_time(Table *table, const json_t *row, const char *field) {
+    if (field_int(row, field) > 0)
+        table_cell(table, core_time(field_int(row, field)), COLOUR_NONE);
+    else
+        table_cell_empty(table);
+}
+
+static void app_row(Table *table, const Style *style, const json_t *row) {
+    table_cell(table, show_text(style, row, "app"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "name"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "severity"), severity_colour(field_text(row, "severity")));
+    cell_time(table, row, "used_ns");
+    cell_time(table, row, "cost_ns");
+    cell_time(table, row, "saves_ns");
+    table_cell(table, show_text(style, row, "what"), COLOUR_NONE);
+}
+
+static void rule_row(Table *table, const Style *style, const json_t *row) {
+    table_cell(table, show_text(style, row, "rule"), COLOUR_NONE);
+    table_cell(table, unit_count(field_number(row, "apps")), COLOUR_NONE);
+    cell_time(table, row, "cost_ns");
+    cell_time(table, row, "saves_ns");
+    table_cell(table, show_text(style, row, "app"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "what"), COLOUR_NONE);
+}
+
+static void show_rows(const Style *style, const json_t *rows, Table *table,
+                      void (*add)(Table *, const Style *, const json_t *), GString *out) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) add(table, style, row);
+    table_print(table, out);
+}
+
+void show_advise_all(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn app_columns[] = {
+        {"application", TRUE, 0, 0}, {"name", TRUE, 0, 3},   {"severity", TRUE, 0, 0},     {"used", FALSE, 0, 1},
+        {"costs", FALSE, 0, 0},      {"saves", FALSE, 0, 2}, {"first of all", TRUE, 12, 0}};
+    static const TableColumn rule_columns[] = {{"rule", TRUE, 0, 0},   {"apps", FALSE, 0, 0},   {"costs", FALSE, 0, 0},
+                                               {"saves", FALSE, 0, 2}, {"most in", TRUE, 0, 1}, {"what", TRUE, 12, 0}};
+    const Style *style = &options->style;
+    const json_t *apps = field_list(document, "apps"), *rules = field_list(document, "rules");
+    g_autofree char *judged = show_count(field_number(document, "judged"), "application", "applications");
+    g_string_append_printf(out, "%s judged", judged);
+    if (field_int(document, "too_large") > 0)
+        g_string_append_printf(out, "; %" G_GINT64_FORMAT " of more than 200,000 tasks not: plumb advise APP does",
+                               field_int(document, "too_large"));
+    if (field_int(document, "not_looked_at") > 0)
+        g_string_append_printf(out, "; %" G_GINT64_FORMAT " older ones not: --until is before them",
+                               field_int(document, "not_looked_at"));
+    g_string_append_c(out, '\n');
+
+    g_autoptr(Table) by_rule = table_new(style, rule_columns, G_N_ELEMENTS(rule_columns));
+    g_autoptr(Table) by_app = table_new(style, app_columns, G_N_ELEMENTS(app_columns));
+    if (json_array_size(apps) > 0) show_rows(style, apps, by_app, app_row, out);
+    if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+    if (json_array_size(rules) == 0) return;
+    g_string_append_c(out, '\n');
+    show_rows(style, rules, by_rule, rule_row, out);
+}
+
+/* ---- Dr. Elephant's table ---- */
 
 static void elephant_rows(const json_t *group, const Style *style, Table *table) {
     gsize i;

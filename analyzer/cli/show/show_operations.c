@@ -131,8 +131,9 @@ static void add_stage(const json_t *stage, const ShowOptions *options, GString *
     g_autofree char *tasks = show_count(field_number(stage, "pipelines"), "task", "tasks");
     g_autofree char *meaning = show_text(&options->style, stage, "meaning");
     g_autofree char *pattern = show_text(&options->style, stage, "pattern");
-    g_string_append_printf(out, "Stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ", %s: pattern %s, %s.\n",
-                           field_int(stage, "stage"), field_int(stage, "stage_attempt"), tasks, pattern, meaning);
+    g_autofree char *of = show_stage_text(&options->style, stage);
+    of[0] = 'S';
+    g_string_append_printf(out, "%s, %s: pattern %s, %s.\n", of, tasks, pattern, meaning);
 
     if (field_present(stage, "coverage")) {
         const double coverage = field_number(stage, "coverage");

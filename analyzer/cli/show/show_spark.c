@@ -30,6 +30,13 @@ static void cell_count(Table *table, double n, Colour colour) {
         table_cell_empty(table);
 }
 
+static gboolean any_has(const json_t *rows, const char *field) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) if (field_present(row, field)) return TRUE;
+    return FALSE;
+}
+
 static Colour state_colour(const char *state) {
     if (strcmp(state, "failed") == 0 || strcmp(state, "lost") == 0) return COLOUR_RED;
     return strcmp(state, "cut off") == 0 || strcmp(state, "silent") == 0 || strcmp(state, "killed") == 0 ? COLOUR_YELLOW
@@ -49,11 +56,22 @@ static void cell_state(Table *table, const Style *style, const json_t *row, cons
 
 /* ---- applications ---- */
 
+/* "severe, spill"; "-": not judged. */
+static void cell_advice(Table *table, const Style *style, const json_t *advice) {
+    const char *severity = field_text(advice, "severity");
+    g_autofree char *rule = show_text(style, advice, "rule");
+    const gboolean grave = strcmp(severity, "severe") == 0 || strcmp(severity, "critical") == 0;
+    char *text =
+        advice == NULL ? g_strdup("-") : g_strdup_printf("%s%s%s", severity, rule[0] != '\0' ? ", " : "", rule);
+    table_cell(table, text, grave ? COLOUR_RED : strcmp(severity, "moderate") == 0 ? COLOUR_YELLOW : COLOUR_NONE);
+}
+
 void show_apps(const json_t *document, const ShowOptions *options, GString *out) {
     static const TableColumn columns[] = {{"begin", TRUE, 0, 5},  {"application", TRUE, 0, 0}, {"name", TRUE, 12, 0},
                                           {"user", TRUE, 0, 6},   {"Spark", TRUE, 0, 7},       {"state", TRUE, 0, 0},
                                           {"time", FALSE, 0, 0},  {"jobs", FALSE, 0, 3},       {"stages", FALSE, 0, 2},
-                                          {"tasks", FALSE, 0, 1}, {"executors", FALSE, 0, 4},  {"links", FALSE, 0, 8}};
+                                          {"tasks", FALSE, 0, 1}, {"executors", FALSE, 0, 4},  {"links", FALSE, 0, 8},
+                                          {"advice", TRUE, 0, 0}};
     static const char *const counts[] = {"jobs", "stages", "tasks", "executors", "links"};
 
     const Style *style = &options->style;
@@ -63,7 +81,8 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
         return;
     }
 
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    const gboolean advised = any_has(rows, "advice");
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns) - !advised);
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) {
@@ -75,6 +94,7 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
         table_cell(table, app_state(style, row), state_colour(field_text(row, "state")));
         cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
         for (guint j = 0; j < G_N_ELEMENTS(counts); j++) cell_count(table, field_number(row, counts[j]), COLOUR_NONE);
+        if (advised) cell_advice(table, style, field_object(row, "advice"));
     }
 
     table_print(table, out);
@@ -102,7 +122,8 @@ static double not_well(const json_t *row) {
     return field_number(states, "failed") + field_number(states, "killed") + field_number(states, "lost");
 }
 
-static void stage_row(Table *table, const Style *style, const json_t *row) {
+/* queries, peaks: the table has a column of them, as its last. */
+static void stage_row(Table *table, const Style *style, const json_t *row, gboolean queries) {
     const gint64 attempt = field_int(row, "attempt");
     const double spilled = field_number(row, "disk_spilled_bytes"), stragglers = field_number(row, "stragglers");
 
@@ -128,6 +149,10 @@ static void stage_row(Table *table, const Style *style, const json_t *row) {
         table_cell(table, unit_bytes(spilled), COLOUR_YELLOW);
     else
         table_cell_empty(table);
+    if (queries && field_present(row, "query"))
+        table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "query")), COLOUR_NONE);
+    else if (queries)
+        table_cell_empty(table);
 
     if (!field_present(row, "failure")) return;
     g_autofree char *failure = show_text(style, row, "failure");
@@ -148,12 +173,26 @@ static void append_rdds(const json_t *row, const Style *style, GString *out) {
     }
 }
 
+/* What the queries of the rows are called, each once. */
+static void append_queries(const json_t *rows, const Style *style, GString *out) {
+    g_autoptr(GHashTable) told = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) {
+        const gint64 query = field_int(row, "query");
+        if (!field_present(row, "query_name") || !g_hash_table_add(told, g_memdup2(&query, sizeof query))) continue;
+        g_autofree char *name = show_text(style, row, "query_name");
+        name[strcspn(name, "\n")] = '\0';
+        g_string_append_printf(out, "Query %" G_GINT64_FORMAT ": %s\n", query, name);
+    }
+}
+
 void show_stages(const json_t *document, const ShowOptions *options, GString *out) {
     static const TableColumn columns[] = {
-        {"stage", FALSE, 0, 0},       {"name", TRUE, 16, 0},   {"state", TRUE, 0, 7},   {"time", FALSE, 0, 0},
-        {"tasks", FALSE, 0, 0},       {"median", FALSE, 0, 0}, {"95 %", FALSE, 0, 4},   {"max", FALSE, 0, 0},
-        {"stragglers", FALSE, 0, 0},  {"failed", FALSE, 0, 1}, {"input", FALSE, 0, 2},  {"shuffle in", FALSE, 0, 3},
-        {"shuffle out", FALSE, 0, 5}, {"output", FALSE, 0, 8}, {"spilled", FALSE, 0, 6}};
+        {"stage", FALSE, 0, 0},       {"name", TRUE, 16, 0},   {"state", TRUE, 0, 7},    {"time", FALSE, 0, 0},
+        {"tasks", FALSE, 0, 0},       {"median", FALSE, 0, 0}, {"95 %", FALSE, 0, 4},    {"max", FALSE, 0, 0},
+        {"stragglers", FALSE, 0, 0},  {"failed", FALSE, 0, 1}, {"input", FALSE, 0, 2},   {"shuffle in", FALSE, 0, 3},
+        {"shuffle out", FALSE, 0, 5}, {"output", FALSE, 0, 8}, {"spilled", FALSE, 0, 6}, {"query", FALSE, 0, 9}};
 
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "stages");
@@ -163,11 +202,13 @@ void show_stages(const json_t *document, const ShowOptions *options, GString *ou
         return;
     }
 
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    const gboolean queries = any_has(rows, "query");
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns) - !queries);
     gsize i;
     const json_t *row;
-    json_array_foreach((json_t *)rows, i, row) stage_row(table, style, row);
+    json_array_foreach((json_t *)rows, i, row) stage_row(table, style, row, queries);
     table_print(table, out);
+    append_queries(rows, style, out);
     json_array_foreach((json_t *)rows, i, row) append_rdds(row, style, out);
 
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
@@ -224,7 +265,7 @@ void show_jobs(const json_t *document, const ShowOptions *options, GString *out)
 
 /* ---- executors ---- */
 
-static void executor_row(Table *table, const Style *style, const json_t *row) {
+static void executor_row(Table *table, const Style *style, const json_t *row, gboolean peaks) {
     table_cell(table, show_text(style, row, "executor"), COLOUR_NONE);
     table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
     cell_count(table, field_number(row, "cores"), COLOUR_NONE);
@@ -244,6 +285,13 @@ static void executor_row(Table *table, const Style *style, const json_t *row) {
     cell_bytes(table, row, "shuffle_read_bytes");
     cell_bytes(table, row, "shuffle_write_bytes");
     cell_bytes(table, row, "disk_spilled_bytes");
+    if (peaks) cell_bytes(table, field_object(row, "peaks"), "heap_bytes");
+    if (field_present(row, "excluded_time_ns")) {
+        g_autofree char *since = unit_time(field_int(row, "excluded_time_ns"), NS_PER_MS);
+        table_line(table, g_strdup_printf("  excluded since %s: tasks had failed there too often", since),
+                   COLOUR_YELLOW);
+    }
+
     if (!field_present(row, "reason")) return;
     g_autofree char *reason = show_text(style, row, "reason");
     reason[strcspn(reason, "\n")] = '\0';
@@ -252,10 +300,12 @@ static void executor_row(Table *table, const Style *style, const json_t *row) {
 
 void show_executors(const json_t *document, const ShowOptions *options, GString *out) {
     static const TableColumn columns[] = {
-        {"executor", TRUE, 0, 0},    {"host", TRUE, 12, 0},        {"cores", FALSE, 0, 4},   {"state", TRUE, 0, 5},
-        {"begin", TRUE, 0, 6},       {"lived", FALSE, 0, 3},       {"tasks", FALSE, 0, 0},   {"failed", FALSE, 0, 0},
-        {"in tasks", FALSE, 0, 1},   {"busy", FALSE, 0, 0},        {"gc", FALSE, 0, 2},      {"input", FALSE, 0, 7},
-        {"shuffle in", FALSE, 0, 8}, {"shuffle out", FALSE, 0, 9}, {"spilled", FALSE, 0, 10}};
+        {"executor", TRUE, 0, 0},    {"host", TRUE, 12, 0},        {"cores", FALSE, 0, 4},
+        {"state", TRUE, 0, 5},       {"begin", TRUE, 0, 6},        {"lived", FALSE, 0, 3},
+        {"tasks", FALSE, 0, 0},      {"failed", FALSE, 0, 0},      {"in tasks", FALSE, 0, 1},
+        {"busy", FALSE, 0, 0},       {"gc", FALSE, 0, 2},          {"input", FALSE, 0, 7},
+        {"shuffle in", FALSE, 0, 8}, {"shuffle out", FALSE, 0, 9}, {"spilled", FALSE, 0, 10},
+        {"heap peak", FALSE, 0, 11}};
 
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "executors");
@@ -265,10 +315,11 @@ void show_executors(const json_t *document, const ShowOptions *options, GString 
         return;
     }
 
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    const gboolean peaks = any_has(rows, "peaks");
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns) - !peaks);
     gsize i;
     const json_t *row;
-    json_array_foreach((json_t *)rows, i, row) executor_row(table, style, row);
+    json_array_foreach((json_t *)rows, i, row) executor_row(table, style, row, peaks);
     table_print(table, out);
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
 }

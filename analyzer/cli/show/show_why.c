@@ -70,8 +70,8 @@ static void show_slow_stages(const Out *out, const json_t *stages) {
     const json_t *stage;
     json_array_foreach((json_t *)stages, i, stage) {
         g_autofree char *what = stage_text(out, stage);
-        g_autofree char *line = g_strdup_printf("stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ": %s\n",
-                                                field_int(stage, "stage"), field_int(stage, "stage_attempt"), what);
+        g_autofree char *of = show_stage_text(out->style, stage);
+        g_autofree char *line = g_strdup_printf("%s: %s\n", of, what);
         style_append(out->style, COLOUR_RED, line, out->text);
         if (field_object(stage, "suspect")) show_spell(out, field_object(stage, "suspect"));
         show_earlier(out, stage);
@@ -184,11 +184,10 @@ static void show_task(const Out *out, const json_t *row) {
     g_autofree char *took = unit_duration(out->style, field_number(row, "duration_ns"), EVENT_LOG_NS);
     g_autofree char *median = unit_duration(out->style, field_number(row, "stage_median_ns"), EVENT_LOG_NS);
     g_autofree char *begin = unit_time(field_int(row, "begin_time_ns"), EVENT_LOG_NS);
-    g_string_append_printf(out->text,
-                           "\nstage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ", task %" G_GINT64_FORMAT
-                           " (partition %" G_GINT64_FORMAT ") on %s, executor %s, %s: ",
-                           field_int(row, "stage"), field_int(row, "stage_attempt"), field_int(row, "task"),
-                           field_int(row, "partition"), host, executor, begin);
+    g_autofree char *stage = show_stage_text(out->style, row);
+    g_string_append_printf(
+        out->text, "\n%s, task %" G_GINT64_FORMAT " (partition %" G_GINT64_FORMAT ") on %s, executor %s, %s: ", stage,
+        field_int(row, "task"), field_int(row, "partition"), host, executor, begin);
     g_autofree char *text = g_strdup_printf("%s, %.1f times the median %s", took, field_number(row, "scale"), median);
     style_append(out->style, COLOUR_BOLD, text, out->text);
     if (strcmp(field_text(row, "status"), "running") == 0) g_string_append(out->text, ", still running");

@@ -5,9 +5,10 @@
 #include "analyzer/diagnosis/advise/rules.h"
 
 static void (*const rules[])(const AdviseFacts *, Advice *) = {
-    rule_nodes,  rule_spill,    rule_few_partitions, rule_many_partitions, rule_small_input,
-    rule_skew,   rule_gc,       rule_memory,         rule_cache,           rule_idle,
-    rule_driver, rule_locality, rule_allocation,     rule_serializer,      rule_failures,
+    rule_nodes,     rule_spill,       rule_few_partitions,   rule_many_partitions, rule_small_input,
+    rule_skew,      rule_gc,          rule_memory,           rule_cache,           rule_idle,
+    rule_driver,    rule_locality,    rule_allocation,       rule_serializer,      rule_failures,
+    rule_broadcast, rule_small_files, rule_partition_filter,
 };
 
 /* Something of no known cost is told where it is certain. */
@@ -88,7 +89,8 @@ GPtrArray *advice_changes(const Advice *advice) {
         const Finding *finding = g_ptr_array_index(advice->findings, f);
         for (guint i = 0; i < finding->changes->len; i++) {
             Change *change = change_at(finding, i);
-            if (!change->conflict && g_hash_table_add(seen, (gpointer)change->key)) g_ptr_array_add(changes, change);
+            if (!change->conflict && !change->program && g_hash_table_add(seen, (gpointer)change->key))
+                g_ptr_array_add(changes, change);
         }
     }
     return changes;

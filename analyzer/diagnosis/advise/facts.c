@@ -25,6 +25,9 @@ AdviseFacts *advise_facts_new(const SparkApp *app) {
     facts->jobs = g_array_new(FALSE, TRUE, sizeof(AdviseJob));
     facts->nodes = g_array_new(FALSE, TRUE, sizeof(AdviseNode));
     facts->cached = g_array_new(FALSE, TRUE, sizeof(AdviseCached));
+    facts->scans = g_array_new(FALSE, TRUE, sizeof(AdviseScan));
+    facts->joins = g_array_new(FALSE, TRUE, sizeof(AdviseJoin));
+    facts->program = g_array_new(FALSE, TRUE, sizeof(SparkPair));
     return facts;
 }
 
@@ -35,6 +38,9 @@ void advise_facts_free(AdviseFacts *facts) {
     g_array_unref(facts->jobs);
     g_array_unref(facts->nodes);
     g_array_unref(facts->cached);
+    g_array_unref(facts->scans);
+    g_array_unref(facts->joins);
+    g_array_unref(facts->program);
     g_free(facts);
 }
 
@@ -109,6 +115,7 @@ static const struct {
     {"spark.sql.adaptive.skewJoin.enabled", 3, 0, "true"},
     {"spark.sql.adaptive.skewJoin.skewedPartitionFactor", 0, 0, "5"},
     {"spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", 0, 0, "256MB"},
+    {"spark.sql.autoBroadcastJoinThreshold", 0, 0, "10MB"},
     {"spark.sql.files.maxPartitionBytes", 0, 0, "128MB"},
     {"spark.sql.files.openCostInBytes", 0, 0, "4MB"},
     {"spark.sql.shuffle.partitions", 0, 0, "200"},
@@ -116,7 +123,17 @@ static const struct {
     {"spark.task.cpus", 0, 0, "1"},
 };
 
+const char *advise_program_sets(const AdviseFacts *facts, const char *key) {
+    for (guint i = 0; i < facts->program->len; i++) {
+        const SparkPair *pair = &g_array_index(facts->program, SparkPair, i);
+        if (g_strcmp0(pair->key, key) == 0) return pair->value;
+    }
+    return NULL;
+}
+
 static const char *set_value(const AdviseFacts *facts, const char *key) {
+    const char *by_program = advise_program_sets(facts, key);
+    if (by_program != NULL) return by_program;
     const SparkPairs *all = &facts->app->properties;
     for (guint32 i = 0; i < all->n; i++)
         if (g_strcmp0(all->items[i].key, key) == 0) return all->items[i].value;

@@ -5,6 +5,7 @@
  * task_ms is of all. 0 is "not known" for peaks, which Spark logs as 0 for tasks shorter than its polling. */
 #pragma once
 
+#include "analyzer/diagnosis/advise/plan_facts.h"
 #include "common/model/spark.h"
 
 typedef struct AdviseSpread {
@@ -31,6 +32,9 @@ typedef struct AdviseStage {
     double max_peak_bytes;                  /* execution memory of one task; 0: not known */
     double node_ms;                         /* lost to slow hosts, of its stragglers */
     gboolean failed;
+    gint64 query;           /* of Spark SQL that it worked for; -1: none */
+    const char *spill_node; /* that spilled most of it; NULL: not known */
+    double spill_node_bytes;
 } AdviseStage;
 
 static inline double stage_shuffle_bytes(const AdviseStage *stage) {
@@ -42,7 +46,9 @@ typedef struct AdviseExecutor {
     guint32 cores, tasks;
     gint64 begin_ms, end_ms;
     double run_ms, task_ms, gc_ms, input_bytes, shuffle_read_bytes, shuffle_write_bytes;
-    double memory_bytes, heap_peak_bytes; /* 0: not known */
+    double memory_bytes, heap_peak_bytes;      /* 0: not known, as below */
+    double unified_peak_bytes, resident_bytes; /* execution and storage; all its processes */
+    gboolean excluded;                         /* too many tasks had failed there */
 } AdviseExecutor;
 
 typedef struct AdviseJob {
@@ -93,6 +99,8 @@ typedef struct AdviseFacts {
     gint64 begin_ms, end_ms;
     gboolean running;
     GArray *stages, *executors, *jobs, *nodes, *cached; /* AdviseStage, AdviseExecutor, ... */
+    GArray *scans, *joins;                              /* AdviseScan, AdviseJoin */
+    GArray *program; /* SparkPair: settings that the program makes itself for its queries: --conf does not reach them */
     AdviseFailure failures[FAILURE_CLASSES];
     double task_ms, run_ms, gc_ms;   /* of all attempts of tasks */
     double held_ms;                  /* cores times life of executors */
@@ -113,6 +121,8 @@ static inline AdviseStage *advise_stage(const AdviseFacts *facts, guint i) {
 
 /* NULL: neither set nor with a known default. */
 const char *advise_setting(const AdviseFacts *facts, const char *key);
+/* The value that the program sets itself; NULL: it does not. */
+const char *advise_program_sets(const AdviseFacts *facts, const char *key);
 gboolean advise_is_set(const AdviseFacts *facts, const char *key);
 gboolean advise_flag(const AdviseFacts *facts, const char *key);
 /* A number; -1 where there is none. */

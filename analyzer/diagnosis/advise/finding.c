@@ -76,7 +76,8 @@ void advice_unknown(Advice *advice, const char *rule, const char *why) {
 
 void finding_change(Finding *finding, const AdviseFacts *facts, const char *key, char *to) {
     const char *from = advise_setting(facts, key);
-    const Change change = {key, g_strdup(from != NULL ? from : ""), to, advise_is_set(facts, key), FALSE};
+    const Change change = {key,   g_strdup(from != NULL ? from : ""),     to, advise_is_set(facts, key),
+                           FALSE, advise_program_sets(facts, key) != NULL};
     g_array_append_val(finding->changes, change);
 }
 

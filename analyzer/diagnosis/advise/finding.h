@@ -14,6 +14,7 @@ typedef struct Change {
     char *from, *to;   /* from "": neither set nor with a default */
     gboolean set;      /* from is what was set, and not a default */
     gboolean conflict; /* a finding that costs more sets the key, to something else */
+    gboolean program;  /* the program sets it itself: what spark-submit is told does not count */
 } Change;
 
 typedef struct Finding {

@@ -23,6 +23,9 @@ void rule_locality(const AdviseFacts *facts, Advice *advice);
 void rule_allocation(const AdviseFacts *facts, Advice *advice);
 void rule_serializer(const AdviseFacts *facts, Advice *advice);
 void rule_failures(const AdviseFacts *facts, Advice *advice);
+void rule_broadcast(const AdviseFacts *facts, Advice *advice);
+void rule_small_files(const AdviseFacts *facts, Advice *advice);
+void rule_partition_filter(const AdviseFacts *facts, Advice *advice);
 void rule_nodes(const AdviseFacts *facts, Advice *advice);
 
 /* Do slow hosts explain enough that times do not tell of the job? Then says so for the rule. */
@@ -31,6 +34,8 @@ gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *ru
 const char *memory_key(const AdviseFacts *facts);
 /* What was asked for, in bytes. */
 double memory_asked(const AdviseFacts *facts);
+/* Memory of an executor beside its heap, in bytes. */
+double overhead_asked(const AdviseFacts *facts);
 /* The number of partitions that a shuffle is read in: the key that sets it. */
 const char *partitions_key(const AdviseStage *stage);
 gboolean reads_shuffle(const AdviseStage *stage);

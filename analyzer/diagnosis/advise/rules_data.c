@@ -131,6 +131,10 @@ static void spill_stage(const AdviseFacts *facts, const AdviseStage *stage, Advi
     finding_evidence(finding, "%s: %u of %u tasks spilled %s of memory as %s on disk", name, stage->spilled_tasks,
                      stage->tasks, sum, disk);
     if (peak > 0) finding_evidence(finding, "peak execution memory of a task: %s", had);
+    if (stage->spill_node != NULL) {
+        g_autofree char *of_node = bytes_text(stage->spill_node_bytes);
+        finding_evidence(finding, "most of it by %s: %s", stage->spill_node, of_node);
+    }
     finding_stage(finding, stage);
     finding->cost_ms = finding->saves_ms = spill_cost(stage);
     finding->share = share_of(finding->cost_ms, facts->task_ms);

@@ -13,6 +13,10 @@
 #define GC_USUAL       0.05
 #define GC_MORE        1.5
 #define DEFAULT_MEMORY (1024 * MIB)
+#define OVERHEAD_LEAST (384 * MIB)
+#define OVERHEAD_SHARE 0.1
+#define OVERHEAD_HIGH  0.9
+#define OVERHEAD_ROOM  1.25
 
 const char *memory_key(const AdviseFacts *facts) {
     const char *master = advise_setting(facts, "spark.master");
@@ -26,6 +30,13 @@ double memory_asked(const AdviseFacts *facts) {
     return asked > 0 ? asked : DEFAULT_MEMORY;
 }
 
+double overhead_asked(const AdviseFacts *facts) {
+    const double factor = advise_number(facts, "spark.executor.memoryOverheadFactor");
+    double set = advise_bytes(facts, "spark.executor.memoryOverhead", MIB);
+    if (set <= 0) set = advise_bytes(facts, "spark.yarn.executor.memoryOverhead", MIB); /* its name before 2.3 */
+    return set > 0 ? set : MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory_asked(facts));
+}
+
 /* ---- what was asked for and what was used ---- */
 
 static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
@@ -37,6 +48,13 @@ static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
     return most != NULL && most->heap_peak_bytes > 0 ? most : NULL;
 }
 
+/* Of the heap that Spark gives to execution and storage, as it measured it. */
+static void unified_evidence(const AdviseExecutor *executor, Finding *finding) {
+    if (executor->unified_peak_bytes <= 0 || executor->memory_bytes <= 0) return;
+    g_autofree char *had = bytes_text(executor->unified_peak_bytes), *may = bytes_text(executor->memory_bytes);
+    finding_evidence(finding, "execution and storage had %s of the %s that they may have", had, may);
+}
+
 static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Advice *advice) {
     const double peak = most->heap_peak_bytes, asked = memory_asked(facts);
     const double enough = MAX(peak * HEAP_ROOM + HEAP_RESERVED, HEAP_LEAST);
@@ -46,6 +64,7 @@ static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Adv
     finding->what = g_strdup_printf("Executors ask for %s of heap and use %s at most.", has, used);
     finding_evidence(finding, "executor %s had most: %s, %.0f %% of what it asked for", most->id, used,
                      100 * peak / asked);
+    unified_evidence(most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB, at least 640 MiB", used);
     finding->risk = g_strdup("A run over more data needs more.");
     finding_change(finding, facts, memory_key(facts), bytes_setting(enough));
@@ -57,13 +76,37 @@ static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Ad
     g_autofree char *used = bytes_text(peak), *has = bytes_text(asked);
     finding->what = g_strdup_printf("The heap of executor %s was nearly full: %s of %s.", most->id, used, has);
     finding_evidence(finding, "executor %s: %.0f %% of the heap that it asked for", most->id, 100 * peak / asked);
+    unified_evidence(most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB", used);
     finding->risk = g_strdup("The nodes must have the memory.");
     finding_change(finding, facts, memory_key(facts), bytes_setting(peak * HEAP_ROOM + HEAP_RESERVED));
 }
 
+/* What all processes of an executor had resident, where Spark measured it: the container is killed when it is more than
+ * heap and overhead. */
+static void overhead_high(const AdviseFacts *facts, Advice *advice) {
+    const AdviseExecutor *most = NULL;
+    for (guint i = 0; i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (most == NULL || executor->resident_bytes > most->resident_bytes) most = executor;
+    }
+    const double asked = memory_asked(facts), overhead = overhead_asked(facts);
+    if (most == NULL || most->resident_bytes <= asked + OVERHEAD_HIGH * overhead) return;
+
+    Finding *finding = advice_add(advice, "memory", FINDING_LIKELY);
+    g_autofree char *had = bytes_text(most->resident_bytes), *heap = bytes_text(asked), *beside = bytes_text(overhead);
+    finding->what =
+        g_strdup_printf("Executor %s had %s resident, of %s of heap and %s beside it.", most->id, had, heap, beside);
+    finding_evidence(finding, "resident memory of all its processes: %s", had);
+    finding->formula = g_strdup_printf("(%s resident - %s of heap) x 1.25", had, heap);
+    finding->risk = g_strdup("The nodes must have the memory.");
+    finding_change(finding, facts, "spark.executor.memoryOverhead",
+                   bytes_setting((most->resident_bytes - asked) * OVERHEAD_ROOM));
+}
+
 void rule_memory(const AdviseFacts *facts, Advice *advice) {
     const AdviseExecutor *most = most_heap(facts);
+    overhead_high(facts, advice);
     if (most == NULL) {
         if (facts->task_ms > 0)
             advice_unknown(

@@ -4,8 +4,6 @@
 
 #define SERIALIZER_LEAST 0.05
 #define SERIALIZER_SAVES 0.5
-#define OVERHEAD_LEAST   (384 * MIB)
-#define OVERHEAD_SHARE   0.1
 #define OVERHEAD_MORE    (1024 * MIB)
 
 /* ---- the serializer ---- */
@@ -45,15 +43,11 @@ void rule_serializer(const AdviseFacts *facts, Advice *advice) {
 /* ---- failures ---- */
 
 static void more_overhead(const AdviseFacts *facts, Finding *finding) {
-    const char *key = "spark.executor.memoryOverhead";
-    const double memory = memory_asked(facts), factor = advise_number(facts, "spark.executor.memoryOverheadFactor");
-    double set = advise_bytes(facts, key, MIB);
-    if (set <= 0) set = advise_bytes(facts, "spark.yarn.executor.memoryOverhead", MIB); /* its name before 2.3 */
-    const double now = set > 0 ? set : MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory);
+    const double now = overhead_asked(facts);
     g_autofree char *has = bytes_text(now);
     finding->formula = g_strdup_printf("%s overhead + 1 GiB", has);
     finding->risk = g_strdup("The nodes must have the memory.");
-    finding_change(finding, facts, key, bytes_setting(now + OVERHEAD_MORE));
+    finding_change(finding, facts, "spark.executor.memoryOverhead", bytes_setting(now + OVERHEAD_MORE));
 }
 
 static const char *failure_advice(FailureClass failure) {
@@ -86,6 +80,10 @@ static void failure_found(const AdviseFacts *facts, FailureClass failure, Advice
     finding->fails = TRUE;
     finding->node = failure == FAILURE_HOST;
     finding->advice = g_strdup(failure_advice(failure));
+    for (guint i = 0; i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (executor->excluded) finding_evidence(finding, "executor %s got no more tasks for it", executor->id);
+    }
     if (failure != FAILURE_MEMORY) return;
     if (!heap) {
         more_overhead(facts, finding);

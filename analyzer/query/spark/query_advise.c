@@ -3,9 +3,11 @@
 
 #include "analyzer/diagnosis/advise/advise.h"
 #include "analyzer/diagnosis/advise/drelephant.h"
-#include "analyzer/query/spark/advise/app_facts.h"
+#include "analyzer/query/spark/advise_all.h"
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/entry_facts.h"
+#include "analyzer/query/spark/simulation.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clock.h"
@@ -103,6 +105,7 @@ static json_t *changes_json(const Finding *finding) {
         json_add_text(object, "to", change->to);
         json_object_set_new(object, "set", json_boolean(change->set));
         if (change->conflict) json_object_set_new(object, "conflict", json_true());
+        if (change->program) json_object_set_new(object, "program", json_true());
         json_array_append_new(list, object);
     }
     return list;
@@ -238,20 +241,35 @@ static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const 
     return answer;
 }
 
+static json_t *simulated_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts,
+                                const SimApp *sim) {
+    json_t *answer = json_object();
+    json_add_app(asked, answer, entry);
+    add_sums(answer, facts);
+    json_add_simulation(answer, facts, sim);
+    return answer;
+}
+
 json_t *answer_advise(const Asked *asked, GError **error) {
+    if (params_text(asked->params, "app") == NULL && params_text(asked->params, "since") != NULL)
+        return answer_advise_all(asked, error);
     static const char *const methods[] = {"ours", "drelephant", NULL};
     guint method = 0;
+    gboolean simulate = FALSE;
+    if (!params_flag(asked->params, "simulate", &simulate, error)) return NULL;
     if (!params_choice(asked->params, "method", methods, &method, error)) return NULL;
+    if (params_text(asked->params, "since") != NULL || params_text(asked->params, "until") != NULL) {
+        fail(error, PLUMB_ERROR_INPUT, "an application is judged whole: leave out since and until, or app");
+        return NULL;
+    }
     g_autoptr(AppList) list = app_list_load(asked->archive, error);
     const AppEntry *entry = list != NULL ? asked_app_entry(asked, list, error) : NULL;
     if (entry == NULL) return NULL;
 
-    const SparkApp unnamed = {.app = entry->key, .start_ms = -1, .end_ms = -1, .last_event_ms = -1};
-    const SparkApp *app = entry->app != NULL ? entry->app : &unnamed;
-    g_autoptr(SparkRecords) texts = spark_records_new();
-    g_autoptr(AdviseFacts) facts = app_facts_load(asked->archive, app, texts, asked->now_ns / NS_PER_MS, error);
-    if (facts == NULL) return NULL;
-    facts->running = facts->running && app->log_complete != 1 && app_silent_ms(app, asked->now_ns / NS_PER_MS) < 0;
-
-    return method == 0 ? our_answer(asked, entry, facts, texts, error) : elephant_answer(asked, entry, facts);
+    g_auto(EntryFacts) all = {.facts = NULL};
+    g_autoptr(SimApp) sim = simulate ? sim_app_new() : NULL;
+    if (!entry_facts_load(&all, asked, entry, sim, error)) return NULL;
+    if (sim != NULL) return simulated_answer(asked, entry, all.facts, sim);
+    return method == 0 ? our_answer(asked, entry, all.facts, all.texts, error)
+                       : elephant_answer(asked, entry, all.facts);
 }

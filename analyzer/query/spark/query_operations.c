@@ -7,6 +7,7 @@
 #include "analyzer/diagnosis/kmeans.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/operation_json.h"
 #include "analyzer/query/spark/tasks/stage_choices.h"
@@ -350,7 +351,9 @@ static json_t *stages_json(const Asked *asked, const Wanted *wanted, const Spark
         json_decref(list);
         return NULL;
     }
-    return list;
+    if (app_stage_names_add(asked->archive, app->app, list, error)) return list;
+    json_decref(list);
+    return NULL;
 }
 
 json_t *answer_operations(const Asked *asked, GError **error) {

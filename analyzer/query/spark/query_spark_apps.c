@@ -1,4 +1,5 @@
 /* Which applications of Spark are stored. */
+#include "analyzer/query/spark/advise_all.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 
@@ -25,13 +26,21 @@ static json_t *row_of(const Asked *asked, const AppEntry *entry) {
 
 json_t *answer_apps(const Asked *asked, GError **error) {
     guint64 limit = 0;
-    if (!params_count(asked->params, "limit", &limit, error)) return NULL;
+    gboolean advice = FALSE;
+    if (!params_count(asked->params, "limit", &limit, error) || !params_flag(asked->params, "advice", &advice, error))
+        return NULL;
     g_autoptr(AppList) list = app_list_load(asked->archive, error);
     if (list == NULL) return NULL;
     json_t *answer = json_object(), *rows = json_array();
     const guint n = answer_rows(asked, limit, list->entries->len, answer);
-    for (guint i = 0; i < n; i++)
-        json_array_append_new(rows, row_of(asked, &g_array_index(list->entries, AppEntry, i)));
     json_object_set_new(answer, "apps", rows);
+    for (guint i = 0; i < n; i++) {
+        const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);
+        json_t *row = row_of(asked, entry);
+        json_array_append_new(rows, row);
+        if (!advice || add_advice_of(asked, entry, row, error)) continue;
+        json_decref(answer);
+        return NULL;
+    }
     return answer;
 }

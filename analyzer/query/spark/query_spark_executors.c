@@ -57,6 +57,31 @@ static const char *state_of(const SparkExecutor *executor, const AppEntry *entry
     return entry->app != NULL && entry->app->end_ms >= 0 ? "ended" : "running";
 }
 
+/* Cores that a task takes. */
+static double task_cpus(const SparkApp *app) {
+    const SparkPairs all = app != NULL ? app->properties : (SparkPairs){NULL, 0};
+    for (guint32 i = 0; i < all.n; i++) {
+        const SparkPair *pair = &all.items[i];
+        if (g_strcmp0(pair->key, "spark.task.cpus") != 0 || pair->value == NULL) continue;
+        const double cpus = g_ascii_strtod(pair->value, NULL);
+        return cpus >= 1 && cpus <= 4096 ? cpus : 1;
+    }
+    return 1;
+}
+
+/* What it was measured to have had of memory, at most. */
+static void add_memory(json_t *row, const SparkExecutor *executor) {
+    json_t *peaks = json_object();
+    if (executor->memory_bytes >= 0) json_object_set_new(row, "memory_bytes", json_integer(executor->memory_bytes));
+    for (guint i = 0; i < EXECUTOR_PEAK_COUNT; i++)
+        if (executor->peaks[i] >= 0)
+            json_object_set_new(peaks, executor_peaks[i].name, json_integer(executor->peaks[i]));
+    if (json_object_size(peaks) > 0)
+        json_object_set_new(row, "peaks", peaks);
+    else
+        json_decref(peaks);
+}
+
 static void add_life(json_t *row, const ExecutorSum *sum, const AppEntry *entry) {
     const SparkExecutor *executor = sum->record;
     json_object_set_new(row, "state", json_string(state_of(executor, entry)));
@@ -67,12 +92,14 @@ static void add_life(json_t *row, const ExecutorSum *sum, const AppEntry *entry)
     json_add_ms(row, "begin_time_ns", executor->added_ms);
     json_add_ms(row, "removed_time_ns", executor->removed_ms);
     json_add_text(row, "reason", executor->reason);
+    json_add_ms(row, "excluded_time_ns", executor->excluded_ms);
+    add_memory(row, executor);
     if (executor->added_ms < 0 || end_ms <= executor->added_ms) return;
     const gint64 lived_ms = end_ms - executor->added_ms;
     json_add_ms(row, "duration_ns", lived_ms);
-    if (executor->cores > 0)
-        json_object_set_new(row, "busy_share",
-                            json_real((double)sum->task_ms / ((double)lived_ms * (double)executor->cores)));
+    if (executor->cores <= 0) return;
+    const double busy_ms = (double)sum->task_ms * task_cpus(entry->app);
+    json_object_set_new(row, "busy_share", json_real(busy_ms / ((double)lived_ms * (double)executor->cores)));
 }
 
 static void add_tasks(json_t *row, const ExecutorSum *sum) {

@@ -5,10 +5,10 @@
 #include "analyzer/diagnosis/order.h"
 #include "analyzer/diagnosis/stragglers.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
-#include "common/model/stage_label.h"
 
 typedef struct StageSum {
     gint64 stage; /* with the attempt, the key */
@@ -26,6 +26,7 @@ typedef struct StageSum {
 typedef struct StageSums {
     GHashTable *by_id; /* StageSum -> itself */
     StageSum *last;
+    const AppPlans *plans;
 } StageSums;
 
 static guint sum_hash(gconstpointer key) {
@@ -158,17 +159,21 @@ static json_t *rdds_of(const SparkStage *stage) {
     return list;
 }
 
-/* "name", and Spark's own where that is another. */
-static void add_names(json_t *row, const SparkStage *record) {
-    g_autofree char *name = spark_stage_label(record);
+/* "name", and Spark's own where that is another; of a query its number and what it is called. */
+static void add_names(json_t *row, const AppPlans *plans, const SparkStage *record) {
+    g_autofree char *name = app_plans_stage_name(plans, record);
+    const SparkQuery *query = app_plans_query_of(plans, record);
     json_add_text(row, "name", name);
     if (g_strcmp0(name, record->name) != 0) json_add_text(row, "spark_name", record->name);
+    if (query == NULL) return;
+    json_object_set_new(row, "query", json_integer(query->query));
+    json_add_text(row, "query_name", query->description);
 }
 
-static json_t *row_of(const StageSum *sum, gboolean one) {
+static json_t *row_of(const StageSum *sum, const AppPlans *plans, gboolean one) {
     json_t *row = json_pack("{s:I, s:I, s:s}", "stage", (json_int_t)sum->stage, "attempt", (json_int_t)sum->attempt,
                             "state", state_of(sum));
-    if (sum->record != NULL) add_names(row, sum->record);
+    if (sum->record != NULL) add_names(row, plans, sum->record);
     if (sum->record != NULL) json_add_text(row, "failure", sum->record->failure);
     add_times(row, sum);
     add_tasks(row, sum);
@@ -240,7 +245,7 @@ static json_t *answer_of(const Asked *asked, const AppEntry *entry, StageSums *s
     const guint n = answer_rows(asked, limit, order->len, answer);
     const gboolean one = params_text(asked->params, "stage") != NULL;
 
-    for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(g_ptr_array_index(order, i), one));
+    for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(g_ptr_array_index(order, i), sums->plans, one));
     json_object_set_new(answer, "stages", rows);
     return answer;
 }
@@ -251,6 +256,8 @@ json_t *answer_stages(const Asked *asked, GError **error) {
     if (entry == NULL) return NULL;
     g_autoptr(SparkRecords) records = spark_records_new();
     g_autoptr(GHashTable) by_id = g_hash_table_new_full(sum_hash, sum_equal, sum_free, NULL);
-    StageSums sums = {by_id, NULL};
+    g_autoptr(AppPlans) plans = app_plans_load(asked->archive, entry->key, error);
+    if (plans == NULL) return NULL;
+    StageSums sums = {by_id, NULL, plans};
     return collect(asked, entry->key, records, &sums, error) ? answer_of(asked, entry, &sums, error) : NULL;
 }

@@ -6,6 +6,7 @@
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
+#include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/task_hdfs.h"
 #include "common/base/clock.h"
@@ -237,7 +238,7 @@ static json_t *options_json(const Wanted *wanted) {
     return object;
 }
 
-static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs *hdfs) {
+static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs *hdfs, GError **error) {
     json_t *answer = json_object(), *list = json_array();
     g_autoptr(GArray) shown = choose(found);
     json_object_set_new(answer, "app", json_string(found->tasks->app.app));
@@ -255,7 +256,11 @@ static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs
     for (guint i = 0; i < n; i++)
         json_array_append_new(list, row_json(found, g_array_index(shown, Shown, i).straggler));
     json_object_set_new(answer, "stragglers", list);
-    return answer;
+    if (app_stage_names_add(asked->archive, found->tasks->app.app, list, error) &&
+        app_stage_names_add(asked->archive, found->tasks->app.app, json_object_get(answer, "stages"), error))
+        return answer;
+    json_decref(answer);
+    return NULL;
 }
 
 static gboolean wants_hdfs(const Wanted *wanted, const AppTasks *tasks) {
@@ -278,5 +283,5 @@ json_t *answer_stragglers(const Asked *asked, GError **error) {
     g_autoptr(GArray) items = run_method(tasks, stragglers, &wanted);
     g_autofree guint32 *first = sort_by_straggler(items, stragglers->count);
     const Found found = {tasks, stragglers, &wanted, items, first};
-    return answer_json(asked, &found, hdfs);
+    return answer_json(asked, &found, hdfs, error);
 }

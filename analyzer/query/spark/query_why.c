@@ -7,6 +7,7 @@
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/straggler_rows.h"
+#include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/trace_linker.h"
 #include "common/base/clock.h"
@@ -235,7 +236,7 @@ static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
     g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, error);
     json_t *stages = found ? stage_waits_json(why->causes, found, why->asked->archive, why->standing, error) : NULL;
     if (stages) json_object_set_new(answer, "stages", stages);
-    return stages != NULL;
+    return stages && app_stage_names_add(why->asked->archive, why->entry->key, stages, error);
 }
 
 /* ---- the one task that was asked for, and is no straggler ---- */
@@ -303,7 +304,8 @@ json_t *answer_why(const Asked *asked, GError **error) {
     const guint n = answer_rows(asked, limit, list->len, answer);
     for (guint i = 0; i < n; i++)
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
-    if (!add_stages(&why, answer, error)) return NULL;
+    if (!app_stage_names_add(asked->archive, why.entry->key, rows, error) || !add_stages(&why, answer, error))
+        return NULL;
     add_counts(&why, list, answer);
     if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));

@@ -1,5 +1,15 @@
 // The answers about Spark of docs/api.md, as far as the page reads them.
 
+export interface AppAdvice {
+  severity: string
+  findings: number
+  used_ns: number
+  cost_ns: number
+  saves_ns: number
+  rule?: string
+  what?: string
+}
+
 export interface AppRow {
   app: string
   id: string
@@ -15,6 +25,7 @@ export interface AppRow {
   jobs: number
   stages: number
   tasks: number
+  advice?: AppAdvice
 }
 
 export interface AppsAnswer {
@@ -27,6 +38,8 @@ export interface StageRow {
   attempt: number
   state: string
   name?: string
+  query?: number
+  query_name?: string
   failure?: string
   begin_time_ns?: bigint
   duration_ns?: number
@@ -97,6 +110,42 @@ export interface ExecutorsAnswer {
   app: string
   executors: ExecutorRow[]
   more?: boolean
+}
+
+export interface Change {
+  key: string
+  from: string
+  to: string
+  set: boolean
+  conflict?: boolean
+  program?: boolean
+}
+
+export interface Finding {
+  rule: string
+  what: string
+  severity: string
+  certainty: string
+  node: boolean
+  cost_ns: number
+  saves_ns: number
+  share: number
+  stages: number[]
+  tasks: number[]
+  evidence: string[]
+  changes: Change[]
+  formula?: string
+  advice?: string
+  risk?: string
+}
+
+export interface AdviseAnswer {
+  app: string
+  severity: string
+  tasks: number
+  findings: Finding[]
+  conf: { key: string; value: string }[]
+  unknown: { rule: string; why: string }[]
 }
 
 export interface TaskRow {

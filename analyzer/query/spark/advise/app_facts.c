@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "analyzer/query/spark/advise/cluster_facts.h"
+#include "analyzer/query/spark/advise/plan_facts.h"
+#include "analyzer/query/spark/advise/sim_facts.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/model/stage_label.h"
@@ -18,6 +20,7 @@ typedef struct StageLists {
 typedef struct Loading {
     AdviseFacts *facts;
     SparkRecords *texts;
+    const AppPlans *plans;
     GHashTable *stages;    /* StageKey -> index + 1 */
     GHashTable *executors; /* id -> index + 1 */
     GArray *lists;         /* StageLists, one a stage */
@@ -69,7 +72,7 @@ static StageLists lists_new(void) {
 }
 
 static guint stage_index(Loading *loading, gint64 stage, gint32 attempt) {
-    const AdviseStage wanted = {.stage = stage, .attempt = attempt, .begin_ms = -1, .end_ms = -1};
+    const AdviseStage wanted = {.stage = stage, .attempt = attempt, .begin_ms = -1, .end_ms = -1, .query = -1};
     if (loading->last > 0 && stage_equal(advise_stage(loading->facts, loading->last - 1), &wanted))
         return loading->last - 1;
     guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->stages, &wanted));
@@ -97,10 +100,11 @@ static void add_cached(AdviseFacts *facts, const SparkStage *stage, const SparkR
 
 static void add_stage(Loading *loading, const SparkStage *record) {
     AdviseStage *stage = advise_stage(loading->facts, stage_index(loading, record->stage, record->attempt));
-    g_autofree char *name = spark_stage_label(record);
+    g_autofree char *name = app_plans_stage_name(loading->plans, record);
     stage->name = name != NULL ? spark_text_shared(loading->texts, name, strlen(name)) : NULL;
     stage->sql = spark_stage_is_sql(record);
     stage->failed = record->failure != NULL;
+    plan_facts_stage(stage, loading->plans, record, loading->texts);
     for (guint32 i = 0; i < record->rdds.n; i++) {
         const SparkRdd *rdd = &record->rdds.items[i];
         stage->join = stage->join || (rdd->name != NULL && g_str_has_prefix(rdd->name, "ZippedPartitionsRDD"));
@@ -131,6 +135,10 @@ static void add_executor(Loading *loading, const SparkExecutor *record) {
     executor->end_ms = record->removed_ms;
     executor->reason = record->reason;
     executor->memory_bytes = (double)MAX(record->memory_bytes, 0);
+    executor->heap_peak_bytes = (double)MAX(record->peaks[PEAK_HEAP], 0);
+    executor->unified_peak_bytes = (double)MAX(record->peaks[PEAK_UNIFIED], 0);
+    for (guint i = PEAK_JVM_RSS; i <= PEAK_OTHER_RSS; i++) executor->resident_bytes += (double)MAX(record->peaks[i], 0);
+    executor->excluded = record->excluded_ms >= 0;
 }
 
 static void add_to_executor(AdviseExecutor *executor, const SparkTask *task, double time_ms) {
@@ -273,24 +281,39 @@ static void add_job(Loading *loading, const SparkJob *record, GHashTable *taken)
     g_array_append_val(loading->facts->jobs, job);
 }
 
+/* Of each stage's first attempt the times of its tasks, in the order of their launch. */
+static void keep_tasks(const Loading *loading, SimApp *sim) {
+    for (guint i = 0; i < loading->lists->len && allowance_goes_on(); i++) {
+        const AdviseStage *stage = advise_stage(loading->facts, i);
+        const GArray *times = g_array_index(loading->lists, StageLists, i).time;
+        if (stage->attempt != 0) continue;
+        const SimStage kept = {.stage = stage->stage, .first_task = sim->task_ms->len, .tasks = times->len};
+        if (times->len > 0) g_array_append_vals(sim->task_ms, times->data, times->len);
+        g_array_append_val(sim->stages, kept);
+    }
+}
+
 static gboolean load_records(Loading *loading, Archive *archive, const char *key, GError **error) {
     SparkRecords *texts = loading->texts;
-    const SparkSelect stages = SPARK_SELECT(SPARK_STAGE, key), executors = SPARK_SELECT(SPARK_EXECUTOR, key);
+    const SparkSelect executors = SPARK_SELECT(SPARK_EXECUTOR, key);
     const SparkSelect jobs = SPARK_SELECT(SPARK_JOB, key), tasks = SPARK_SELECT(SPARK_TASK, key);
-    if (!archive_spark_load(archive, &stages, texts, error) || !archive_spark_load(archive, &executors, texts, error) ||
-        !archive_spark_load(archive, &jobs, texts, error))
+    const SparkRecords *planned = loading->plans->records;
+    if (!archive_spark_load(archive, &executors, texts, error) || !archive_spark_load(archive, &jobs, texts, error))
         return FALSE;
-    for (guint i = 0; i < texts->of[SPARK_STAGE]->len && allowance_goes_on(); i++)
-        add_stage(loading, spark_stage(texts, i));
+    for (guint i = 0; i < planned->of[SPARK_STAGE]->len && allowance_goes_on(); i++)
+        add_stage(loading, spark_stage(planned, i));
     for (guint i = 0; i < texts->of[SPARK_EXECUTOR]->len; i++) add_executor(loading, spark_executor(texts, i));
     if (!archive_spark_visit(archive, &tasks, texts, (SparkVisitor){add_task, loading}, error)) return FALSE;
     finish_stages(loading);
     g_autoptr(GHashTable) taken = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (guint i = 0; i < texts->of[SPARK_JOB]->len; i++) add_job(loading, spark_job(texts, i), taken);
+    plan_facts_add(loading->facts, loading->plans, texts);
     return TRUE;
 }
 
-AdviseFacts *app_facts_load(Archive *archive, const SparkApp *app, SparkRecords *texts, gint64 now_ms, GError **error) {
+AdviseFacts *app_facts_load(const FactsSource *source, SparkRecords *texts, GError **error) {
+    const SparkApp *app = source->app;
+    const gint64 now_ms = source->now_ms;
     g_autoptr(AdviseFacts) facts = advise_facts_new(app);
     facts->running = app->end_ms < 0;
     facts->end_ms = app->end_ms >= 0 ? app->end_ms : app->last_event_ms >= 0 ? app->last_event_ms : now_ms;
@@ -298,6 +321,7 @@ AdviseFacts *app_facts_load(Archive *archive, const SparkApp *app, SparkRecords 
     g_auto(Loading) loading = {
         .facts = facts,
         .texts = texts,
+        .plans = source->plans,
         .stages = g_hash_table_new_full(stage_hash, stage_equal, g_free, NULL),
         .executors = g_hash_table_new(g_str_hash, g_str_equal),
         .lists = g_array_new(FALSE, FALSE, sizeof(StageLists)),
@@ -307,7 +331,11 @@ AdviseFacts *app_facts_load(Archive *archive, const SparkApp *app, SparkRecords 
     };
 
     g_array_set_clear_func(loading.lists, lists_clear);
-    if (!load_records(&loading, archive, app->app, error)) return NULL;
+    if (!load_records(&loading, source->archive, app->app, error)) return NULL;
+    if (source->sim != NULL) {
+        keep_tasks(&loading, source->sim);
+        sim_facts_order(source->sim, facts, texts, source->plans);
+    }
     finish_executors(facts);
     cluster_facts_executors(facts);
     cluster_facts_tasks(facts, loading.begins, loading.ends);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/query/spark/tasks/app_plans.h"
 #include "common/base/clock.h"
-#include "common/model/stage_label.h"
 
 static void stage_clear(gpointer data) {
     RunStage *stage = data;
@@ -24,14 +24,10 @@ void run_free(Run *run) {
 
 /* ---- the stages ---- */
 
-static const char *name_of(const Run *run, const AppStage *known) {
-    for (guint i = 0; i < run->records->of[SPARK_STAGE]->len; i++) {
-        const SparkStage *record = spark_stage(run->records, i);
-        if (record->stage != known->stage || record->attempt != known->attempt) continue;
-        g_autofree char *name = spark_stage_label(record);
-        if (name) return spark_text_shared(run->records, name, strlen(name));
-    }
-    return "";
+static const char *name_of(const Run *run, const AppPlans *plans, const AppStage *known) {
+    const SparkStage *record = app_plans_stage(plans, known->stage, known->attempt);
+    g_autofree char *name = record ? app_plans_stage_name(plans, record) : NULL;
+    return name ? spark_text_shared(run->records, name, strlen(name)) : "";
 }
 
 static void measure(const Run *run, RunStage *stage) {
@@ -60,9 +56,9 @@ static gint by_number(gconstpointer a, gconstpointer b, gpointer arg) {
     return (x->attempt > y->attempt) - (x->attempt < y->attempt);
 }
 
-static void list_stages(Run *run) {
+static void list_stages(Run *run, const AppPlans *plans) {
     for (guint32 s = 0; s < run->stragglers->n_stages; s++) {
-        RunStage stage = {.number = s, .name = name_of(run, app_stage(run->tasks, s))};
+        RunStage stage = {.number = s, .name = name_of(run, plans, app_stage(run->tasks, s))};
         measure(run, &stage);
         if (stage.tasks == 0) continue;
         stage.waits = g_array_new(FALSE, FALSE, sizeof(RunWait));
@@ -78,17 +74,17 @@ static void list_stages(Run *run) {
 
 Run *run_load(const Asked *asked, const char *key, GError **error) {
     g_autoptr(Run) run = g_new0(Run, 1);
-    const SparkSelect stages = SPARK_SELECT(SPARK_STAGE, key);
+    g_autoptr(AppPlans) plans = app_plans_load(asked->archive, key, error);
     run->asked = asked;
     run->records = spark_records_new();
     run->stages = g_array_new(FALSE, FALSE, sizeof(RunStage));
     g_array_set_clear_func(run->stages, stage_clear);
     run->tasks = app_tasks_load(asked->archive, key, asked->now_ns / NS_PER_MS, error);
-    if (!run->tasks || !archive_spark_load(asked->archive, &stages, run->records, error)) return NULL;
+    if (!run->tasks || !plans) return NULL;
     run->stragglers = stragglers_find(run->tasks->table, STRAGGLER_RATIO);
     run->hdfs = app_hdfs_new(asked->archive, run->tasks, error);
     if (!run->hdfs) return NULL;
-    list_stages(run);
+    list_stages(run, plans);
     return g_steal_pointer(&run);
 }
 

@@ -1,7 +1,7 @@
 // What ran in one application, and what held it?
 
 import type { VNode } from 'preact'
-import type { ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
+import type { AdviseAnswer, ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
@@ -14,6 +14,7 @@ import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { Advice } from './advice.tsx'
 import { Executors, executorBars } from './executors.tsx'
 import { Jobs } from './jobs.tsx'
 
@@ -75,6 +76,12 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
           {stageKey(row)} {visible(row.name ?? '')}
         </a>
       ),
+    },
+    {
+      key: 'query',
+      head: 'query',
+      text: true,
+      cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
     },
     { key: 'state', head: 'state', text: true, cell: (row) => row.state },
     {
@@ -146,6 +153,7 @@ export function AppView(): VNode {
   const why = useQuestion<WhyAnswer>('why', whyAsked)
   const jobs = useQuestion<JobsAnswer>('jobs', { app })
   const executors = useQuestion<ExecutorsAnswer>('executors', { app })
+  const advice = useQuestion<AdviseAnswer>('advise', { app })
   return (
     <View
       title={`Application ${app}`}
@@ -156,6 +164,7 @@ export function AppView(): VNode {
         { question: 'why', parameters: whyAsked },
         { question: 'jobs', parameters: { app } },
         { question: 'executors', parameters: { app } },
+        { question: 'advise', parameters: { app } },
       ]}
       tools={
         <a class="button" href={linkTo('operations', app)}>
@@ -174,6 +183,10 @@ export function AppView(): VNode {
       <h2>What held it</h2>
       <Shown answer={why} lines={4}>
         {(data) => <Why answer={data} />}
+      </Shown>
+      <h2>What to change</h2>
+      <Shown answer={advice} lines={4}>
+        {(data) => <Advice answer={data} />}
       </Shown>
       <h2>Jobs</h2>
       <Shown answer={jobs} lines={3}>

@@ -1,7 +1,7 @@
 // What ran on Spark?
 
 import type { VNode } from 'preact'
-import type { AppRow, AppsAnswer } from '../../api/spark.ts'
+import type { AppAdvice, AppRow, AppsAnswer } from '../../api/spark.ts'
 import { linkTo, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
@@ -13,8 +13,22 @@ import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 const LIMIT = '100'
+/** Of so many, the newest, it is asked what to change: for each all tasks are read. */
+const ADVISED = '20'
 
-const COLUMNS: readonly Column<AppRow>[] = [
+type Advised = ReadonlyMap<string, AppAdvice>
+
+function AdviceCell({ advice }: { advice: AppAdvice | undefined }): VNode {
+  if (advice === undefined) return <>-</>
+  return (
+    <span class={`severity ${advice.severity}`} title={visible(advice.what ?? '')}>
+      {advice.severity}
+      {advice.rule !== undefined && `, ${advice.rule}`}
+    </span>
+  )
+}
+
+const columnsWith = (advised: Advised): readonly Column<AppRow>[] => [
   {
     key: 'name',
     head: 'application',
@@ -37,6 +51,7 @@ const COLUMNS: readonly Column<AppRow>[] = [
   { key: 'stages', head: 'stages', cell: (row) => count(row.stages) },
   { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
   { key: 'executors', head: 'executors', cell: (row) => count(row.executors) },
+  { key: 'advice', head: 'advice', text: true, cell: (row) => <AdviceCell advice={advised.get(row.app)} /> },
 ]
 
 function NoApps(): VNode {
@@ -53,15 +68,32 @@ function NoApps(): VNode {
 export function AppsView(): VNode {
   const parameters = { limit: value('limit') ?? LIMIT }
   const answer = useQuestion<AppsAnswer>('apps', parameters)
+  const advisedAsked = { advice: 'true', limit: ADVISED }
+  const advised = useQuestion<AppsAnswer>('apps', advisedAsked)
+  const found = (advised.data?.apps ?? []).flatMap((row) =>
+    row.advice === undefined ? [] : [[row.app, row.advice] as const],
+  )
   return (
-    <View title="Applications" question="What ran on Spark?" asked={[{ question: 'apps', parameters }]}>
+    <View
+      title="Applications"
+      question="What ran on Spark?"
+      asked={[
+        { question: 'apps', parameters },
+        { question: 'apps', parameters: advisedAsked },
+      ]}
+    >
       <Shown answer={answer} lines={10}>
         {(data) =>
           data.apps.length === 0 ? (
             <NoApps />
           ) : (
             <>
-              <Table label="Applications" columns={COLUMNS} rows={data.apps} rowKey={(row) => row.app} />
+              <Table
+                label="Applications"
+                columns={columnsWith(new Map(found))}
+                rows={data.apps}
+                rowKey={(row) => row.app}
+              />
               {data.more === true && <p class="more">The newest {count(data.apps.length)}.</p>}
             </>
           )
