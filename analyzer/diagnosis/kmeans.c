@@ -40,11 +40,12 @@ static void scale_feature(const KMeansInput *input, guint f, double *scaled) {
         sum += value;
         known++;
     }
+    if (input->scale_by_most) least = 0;
     const double range = most - least;
     for (gsize i = 0; i < input->n; i++) {
         double value = input->vectors[i * input->n_features + f];
         if (!isfinite(value)) value = known > 0 ? sum / (double)known : 0;
-        scaled[i * input->n_features + f] = known > 0 && range > 0 ? (value - least) / range : 0;
+        scaled[i * input->n_features + f] = known > 0 && range > 0 ? MAX(0, value - least) / range : 0;
     }
 }
 

@@ -1,7 +1,8 @@
 /* K-means over feature vectors, the same on every run: the seeding (k-means++) draws from a generator of its own.
  *
  * Features are scaled to 0..1 by their least and greatest values over all vectors, those that do not belong to the
- * clustered set included; a feature that does not vary is 0 everywhere. */
+ * clustered set included; a feature that does not vary is 0 everywhere. By the greatest value alone, on demand: that is
+ * how the published centres must have been scaled, in which whatever is high everywhere is 0.9 and more. */
 #pragma once
 
 #include <glib.h>
@@ -22,6 +23,7 @@ typedef struct KMeansInput {
     guint n_features;
     guint k;
     guint64 seed;
+    gboolean scale_by_most; /* value / greatest; what is below 0 counts as 0 */
 } KMeansInput;
 
 /* Missing values (NAN) count as the feature's mean over the others that are known. k is at most the number of distinct

@@ -5,17 +5,19 @@
 
 #include "analyzer/diagnosis/order.h"
 
-#define HEAVY_CV       3.0
-#define NEARLY_ALL     0.95
-#define DOMINATES      0.8
-#define HALF           0.5
-#define OF_WEIGHT      0.1
-#define EVEN_CV        0.5
-#define FLUCTUATES_CV  0.5
-#define ALL_VARY_CV    0.3
-#define PROPORTION_CV  0.35
-#define MOVES_TOGETHER 0.6
-#define KEEPS_STEP     0.8
+#define HEAVY_CV         3.0
+#define NEARLY_ALL       0.95
+#define DOMINATES        0.8
+#define HALF             0.5
+#define OF_WEIGHT        0.1
+#define EVEN_CV          0.65
+#define FLUCTUATES_CV    0.5
+#define ALL_VARY_CV      0.25
+#define PROPORTION_CV    0.35
+#define ROUNDING_CV      0.01
+#define MOVES_TOGETHER   0.6
+#define KEEPS_STEP       0.8
+#define PROPORTION_TREND 0.5
 
 /* ---- figures ---- */
 
@@ -61,9 +63,23 @@ void stage_figures_derive(guint32 n_ops, OpFigures *ops, StageFigures *figures) 
     }
 }
 
-/* How each operation's share of its pipeline varies. */
+/* Correlation of n shares, 'step' apart and NAN where the pipeline has no such operation, with the pipelines' sums. */
+static double trend_of(const double *shares, guint32 step, const double *sums, guint32 n) {
+    g_autofree double *x = g_new(double, n), *y = g_new(double, n);
+    gsize known = 0;
+    for (guint32 i = 0; i < n; i++) {
+        if (isnan(shares[(gsize)i * step])) continue;
+        x[known] = shares[(gsize)i * step];
+        y[known++] = sums[i];
+    }
+    const double trend = known > 0 ? order_pearson(x, y, known) : NAN;
+    return isnan(trend) ? 0 : trend;
+}
+
+/* How each operation's share of its pipeline varies, and whether it goes with the pipeline's time. */
 static void proportions(const double *times_ms, guint32 n_pipelines, guint32 n_ops, OpFigures *ops) {
     g_autofree double *shares = g_new0(double, (gsize)n_pipelines *n_ops);
+    g_autofree double *sums = g_new0(double, n_pipelines + 1);
     guint32 n = 0; /* pipelines that took time */
     for (guint32 i = 0; i < n_pipelines; i++) {
         const double *row = times_ms + (gsize)i * n_ops;
@@ -71,12 +87,13 @@ static void proportions(const double *times_ms, guint32 n_pipelines, guint32 n_o
         for (guint32 j = 0; j < n_ops; j++) sum += isnan(row[j]) ? 0 : row[j];
         if (sum <= 0) continue;
         for (guint32 j = 0; j < n_ops; j++) shares[(gsize)n * n_ops + j] = row[j] / sum;
-        n++;
+        sums[n++] = sum;
     }
     for (guint32 j = 0; j < n_ops && n > 0; j++) {
         double mean, deviation;
         mean_and_deviation(shares + j, n, n_ops, &mean, &deviation);
         ops[j].share_cv = cv_of(mean, deviation);
+        ops[j].share_trend = trend_of(shares + j, n_ops, sums, n);
     }
 }
 
@@ -163,8 +180,13 @@ static gboolean correlated(const StageFigures *figures, double share, double lea
 }
 
 static gboolean keeps_proportions(const StageFigures *figures) {
-    for (guint32 j = 0; j < figures->n_ops; j++)
-        if (takes_time(&figures->ops[j]) && figures->ops[j].share_cv > PROPORTION_CV) return FALSE;
+    for (guint32 j = 0; j < figures->n_ops; j++) {
+        const OpFigures *op = &figures->ops[j];
+        if (!takes_time(op)) continue;
+        /* Shares that are all but even have no trend, whatever the rounding of their last digits correlates with. */
+        if (op->share_cv > PROPORTION_CV || (op->share_cv > ROUNDING_CV && fabs(op->share_trend) > PROPORTION_TREND))
+            return FALSE;
+    }
     return correlated(figures, 0, KEEPS_STEP);
 }
 

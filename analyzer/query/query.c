@@ -52,7 +52,7 @@ static const Question questions[] = {
     {"stragglers", answer_stragglers,
      ALLOW("app", "stage", "method", "ratio", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
            "peers", "edge", "lambda_ca", "lambda_cq", "scope", "hdfs", "evidence", "sort", "limit")},
-    {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "limit")},
+    {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "scale", "limit")},
     {"pipelines", answer_pipelines, ALLOW("app", "stage", "limit")},
     {"samples", answer_samples, ALLOW("host", "since", "until", "step")},
     {"advise", answer_advise, ALLOW("app", "method", "all", "simulate", "since", "until", "limit")},

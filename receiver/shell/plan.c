@@ -136,9 +136,14 @@ static const PlanParameter of_stragglers[] = {APP,
                                               OPTION("sort", PLAN_CHOICE, "excess|scale|duration|stage"),
                                               LIMIT,
                                               THE_END};
-static const PlanParameter of_operations[] = {
-    APP,   STAGE,  OPTION("top", PLAN_TEXT, "number"), BRIEF, OPTION("clusters", PLAN_CHOICE, "true|false"),
-    LIMIT, THE_END};
+static const PlanParameter of_operations[] = {APP,
+                                              STAGE,
+                                              OPTION("top", PLAN_TEXT, "number"),
+                                              BRIEF,
+                                              OPTION("clusters", PLAN_CHOICE, "true|false"),
+                                              OPTION("scale", PLAN_CHOICE, "minmax|max"),
+                                              LIMIT,
+                                              THE_END};
 static const PlanParameter of_pipelines[] = {APP, {"stage", PLAN_TEXT, NULL, FALSE, TRUE}, LIMIT, THE_END};
 static const PlanParameter of_advise[] = {ARGUMENT("app", "app", FALSE),
                                           OPTION("conf", PLAN_FLAG, NULL),

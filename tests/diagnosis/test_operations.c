@@ -4,6 +4,7 @@
 
 #include "analyzer/diagnosis/inefficiency.h"
 #include "analyzer/diagnosis/kmeans.h"
+#include "analyzer/diagnosis/permutation.h"
 #include "analyzer/diagnosis/stage_pattern.h"
 
 static void assert_near(double value, double expected) {
@@ -92,7 +93,7 @@ static const double vectors[] = {
 };
 
 static void test_kmeans(void) {
-    const KMeansInput input = {vectors, 8, 6, 3, 3, 1};
+    const KMeansInput input = {vectors, 8, 6, 3, 3, 1, FALSE};
     g_autoptr(KMeans) result = kmeans_run(&input);
     g_assert_cmpuint(result->k, ==, 3);
 
@@ -122,15 +123,76 @@ static void test_kmeans(void) {
 
 static void test_kmeans_degenerate(void) {
     const double same[] = {4, 4, 4, 4};
-    g_autoptr(KMeans) one = kmeans_run(&(KMeansInput){same, 4, 4, 1, 3, 1});
+    g_autoptr(KMeans) one = kmeans_run(&(KMeansInput){same, 4, 4, 1, 3, 1, FALSE});
     g_assert_cmpuint(one->k, ==, 1); /* there is but one vector */
     assert_near(one->objective, 0);
     g_assert_null(one->others);
-    g_assert_null(kmeans_run(&(KMeansInput){same, 4, 0, 1, 3, 1}));
+    g_assert_null(kmeans_run(&(KMeansInput){same, 4, 0, 1, 3, 1, FALSE}));
     const double holes[] = {NAN, 2, 4, NAN};
-    g_autoptr(KMeans) filled = kmeans_run(&(KMeansInput){holes, 4, 4, 1, 3, 1});
+    g_autoptr(KMeans) filled = kmeans_run(&(KMeansInput){holes, 4, 4, 1, 3, 1, FALSE});
     g_assert_cmpuint(filled->k, ==, 3); /* 0, 1, and the mean 0.5 of what is known */
     assert_near(filled->objective, 0);
+}
+
+/* From 0 to the greatest: what is high everywhere is high in every centre. */
+static void test_kmeans_by_most(void) {
+    const double high[] = {95, 100, 96, 98};
+    const KMeansInput input = {
+        .vectors = high, .n = 4, .n_clustered = 2, .n_features = 1, .k = 1, .scale_by_most = TRUE};
+    g_autoptr(KMeans) result = kmeans_run(&input);
+    assert_near(result->centres[0], 0.975);
+    assert_near(result->others[0], 0.97);
+    assert_near(result->apart[0], 0.005);
+}
+
+/* ---- permutations ---- */
+
+#define ROWS   400u
+#define CHOSEN 40u
+
+/* Feature 0 is noise; 1 is noise and 1.5 deviations more of the chosen; 2 only grows with the stratum, and the chosen
+ * are late; 3 never varies. */
+static void test_permutations(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+    double rows[ROWS][4];
+    guint8 strata[ROWS];
+    for (guint i = 0; i < ROWS; i++) {
+        const gboolean chosen = i < CHOSEN;
+        strata[i] = (guint8)(chosen ? 6 + i % 4 : i % 10);
+        for (guint f = 0; f < 3; f++) rows[i][f] = g_rand_double(rand);
+        rows[i][1] += chosen ? 1.5 * sqrt(1.0 / 12) : 0;
+        rows[i][2] = 0.1 * rows[i][2] + strata[i];
+        rows[i][3] = 7;
+    }
+
+    const PermutationInput input = {rows[0], ROWS, CHOSEN, 4, strata, 1};
+    g_autofree double *p = permutation_p(&input), *again = permutation_p(&input);
+    g_assert_cmpfloat(p[0], >, 0.01);
+    g_assert_cmpfloat(p[1], <, 0.01);
+    g_assert_cmpfloat(p[2], >, 0.01);
+    g_assert_true(isnan(p[3]));
+    g_assert_cmpmem(p, sizeof(double) * 3, again, sizeof(double) * 3);
+
+    /* Without strata, the feature that grows would look apart. */
+    memset(strata, 0, sizeof strata);
+    g_autofree double *together = permutation_p(&input);
+    g_assert_cmpfloat(together[2], <, 0.01);
+
+    /* Two of two: there is nothing to exchange. */
+    g_autofree double *none = permutation_p(&(PermutationInput){rows[0], 2, 2, 4, strata, 1});
+    g_assert_true(isnan(none[0]) && isnan(none[1]));
+}
+
+static void test_holm(void) {
+    double p[] = {0.01, 0.04, NAN, 0.03, 0.005, 0.9};
+    holm_correct(p, G_N_ELEMENTS(p)); /* 5 of them: 5 x 0.005, 4 x 0.01, 3 x 0.03, 2 x 0.04 (less than before), 0.9 */
+    const double expected[] = {0.04, 0.09, NAN, 0.09, 0.025, 0.9};
+    for (guint i = 0; i < G_N_ELEMENTS(p); i++) {
+        if (isnan(expected[i]))
+            g_assert_true(isnan(p[i]));
+        else
+            assert_near(p[i], expected[i]);
+    }
 }
 
 /* ---- patterns ---- */
@@ -252,6 +314,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/operations/top-count", test_top_count);
     g_test_add_func("/diagnosis/kmeans/groups", test_kmeans);
     g_test_add_func("/diagnosis/kmeans/degenerate", test_kmeans_degenerate);
+    g_test_add_func("/diagnosis/kmeans/by-most", test_kmeans_by_most);
+    g_test_add_func("/diagnosis/permutation/features", test_permutations);
+    g_test_add_func("/diagnosis/permutation/holm", test_holm);
     g_test_add_func("/diagnosis/stage-pattern/published", test_published_patterns);
     g_test_add_func("/diagnosis/stage-pattern/shapes", test_patterns);
     g_test_add_func("/diagnosis/stage-pattern/figures", test_pattern_figures);

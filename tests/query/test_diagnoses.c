@@ -244,7 +244,7 @@ static void test_operations(void) {
     g_assert_cmpuint(json_array_size(json_object_get(stage, "top")), ==, 5);
     g_assert_null(json_object_get(stage, "clusters"));
 
-    static const char *const wrong[] = {"top=0", "top=200%", "top=ten", "stage=-2", "top=10%%"};
+    static const char *const wrong[] = {"top=0", "top=200%", "top=ten", "stage=-2", "top=10%%", "scale=mean"};
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
         g_autoptr(GError) error = NULL;
         g_autofree char *params = g_strconcat("app=latest&", wrong[i], NULL);

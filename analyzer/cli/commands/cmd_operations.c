@@ -14,6 +14,8 @@ static const Option options[] = {
     {"top", OPTION_TEXT, "SHARE", "top", "of all instances, how many are looked at closely: 10%, 0.05", "10%"},
     {"brief", OPTION_FLAG, NULL, NULL, "stages and their operations only, no instances and no JVM", NULL},
     {"clusters", OPTION_CHOICE, "true|false", "clusters", "whether the JVM's state is clustered", NULL},
+    {"scale", OPTION_CHOICE, "minmax|max", "scale", "of the JVM's state: from the least to the most, or from 0",
+     "minmax"},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N instances of a stage (0: all of the top)", "10"},
     OPTION_THE_END,
 };

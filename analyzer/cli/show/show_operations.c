@@ -8,6 +8,8 @@
 /* Of the JVM's features, those that set the clustered instances most apart from the others. */
 #define FEATURES_SHOWN 5u
 #define APART_LEAST    0.05
+/* More than this is chance (Holm's p over all features). */
+#define APART_P 0.01
 
 static char *in_ms(const Style *style, const json_t *object, const char *field) {
     return unit_in_column(unit_duration(style, field_number(object, field) * NS_PER_MS, 1));
@@ -92,6 +94,12 @@ static gint by_apart(gconstpointer left, gconstpointer right) {
     return strcmp(a->name, b->name);
 }
 
+/* A plumbd that says nothing of chance is believed. */
+static gboolean beyond_chance(const json_t *clusters, const char *feature) {
+    const json_t *p = field_object(clusters, "apart_p");
+    return !p || (field_present(p, feature) && field_number(p, feature) < APART_P);
+}
+
 static void add_clusters(const json_t *stage, const Style *style, GString *out) {
     const json_t *clusters = field_object(stage, "clusters");
     if (!clusters || !field_object(clusters, "apart")) return;
@@ -101,12 +109,12 @@ static void add_clusters(const json_t *stage, const Style *style, GString *out) 
     json_t *value;
     json_object_foreach((json_t *)field_object(clusters, "apart"), name, value) {
         const Apart item = {name, json_number_value(value)};
-        if (item.apart >= APART_LEAST) g_array_append_val(features, item);
+        if (item.apart >= APART_LEAST && beyond_chance(clusters, name)) g_array_append_val(features, item);
     }
 
     g_array_sort(features, by_apart);
     if (features->len == 0) {
-        g_string_append(out, "The JVM was like elsewhere while they ran.\n");
+        g_string_append(out, "Of the JVM nothing was apart from elsewhere while they ran, beyond chance.\n");
         return;
     }
 

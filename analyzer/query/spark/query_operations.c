@@ -5,6 +5,7 @@
 #include "analyzer/archive/read/load.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/diagnosis/kmeans.h"
+#include "analyzer/diagnosis/permutation.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/app_plans.h"
@@ -25,7 +26,7 @@ typedef struct Wanted {
     gint64 stage, attempt; /* -1: all */
     double top;
     guint64 limit;
-    gboolean clusters;
+    gboolean clusters, scale_by_most;
 } Wanted;
 
 /* "10%", "10 %", "0.1" */
@@ -43,12 +44,20 @@ static gboolean parse_top(const QueryParams *params, double *top, GError **error
     return TRUE;
 }
 
+static gboolean parse_scale(const QueryParams *params, gboolean *by_most, GError **error) {
+    static const char *const scales[] = {"minmax", "max", NULL};
+    guint scale = 0;
+    if (!params_choice(params, "scale", scales, &scale, error)) return FALSE;
+    *by_most = scale == 1;
+    return TRUE;
+}
+
 static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
     *wanted = (Wanted){.top = 0.1, .limit = 20, .clusters = TRUE};
     return asked_stage(asked, &wanted->stage, &wanted->attempt, error) &&
            params_count(asked->params, "limit", &wanted->limit, error) &&
            params_flag(asked->params, "clusters", &wanted->clusters, error) &&
-           parse_top(asked->params, &wanted->top, error);
+           parse_scale(asked->params, &wanted->scale_by_most, error) && parse_top(asked->params, &wanted->top, error);
 }
 
 /* ---- one stage ---- */
@@ -148,6 +157,7 @@ static json_t *operations_json(const Scored *scored) {
         json_set_number(object, "cv", figures->cv);
         json_set_number(object, "variance_share", figures->variance_share);
         json_set_number(object, "share_cv", figures->share_cv);
+        json_set_number(object, "share_trend", figures->share_trend);
         json_object_set_new(object, "top_instances", json_integer(on_top[j]));
         json_array_append_new(list, object);
     }
@@ -239,7 +249,8 @@ static json_t *top_json(const Scored *scored, json_t *stage_object) {
 
 static json_t *features_json(const double *values) {
     json_t *object = json_object();
-    for (guint f = 0; f < JVM_FEATURE_COUNT; f++) json_set_number(object, jvm_features[f].name, values[f]);
+    for (guint f = 0; f < JVM_FEATURE_COUNT; f++)
+        if (!isnan(values[f])) json_set_number(object, jvm_features[f].name, values[f]);
     return object;
 }
 
@@ -265,6 +276,19 @@ static gboolean any_known(const double *vectors, gsize n) {
     return FALSE;
 }
 
+/* Which of the features are apart beyond what chance gives. */
+static void add_chance(const JvmChoice *choice, const double *vectors, gsize n, json_t *clusters) {
+    g_autofree guint8 *tenths = stage_jvm_tenths(choice);
+    const PermutationInput input = {.vectors = vectors,
+                                    .n = n,
+                                    .n_chosen = choice->n_first,
+                                    .n_features = JVM_FEATURE_COUNT,
+                                    .strata = tenths,
+                                    .seed = CLUSTER_SEED};
+    g_autofree double *p = permutation_p(&input);
+    json_object_set_new(clusters, "apart_p", features_json(p));
+}
+
 static gboolean add_clusters(const Scored *scored, json_t *object, GError **error) {
     if (!scored->wanted->clusters || scored->n_top == 0) return TRUE;
     g_autofree guint32 *first = g_new(guint32, scored->n_top);
@@ -275,9 +299,18 @@ static gboolean add_clusters(const Scored *scored, json_t *object, GError **erro
     g_autofree double *vectors = stage_jvm_vectors(scored->asked->archive, &choice, &n, error);
     if (!vectors) return FALSE;
     if (!any_known(vectors, scored->n_top)) return TRUE;
-    const KMeansInput input = {vectors, n, scored->n_top, JVM_FEATURE_COUNT, CLUSTERS, CLUSTER_SEED};
+    const KMeansInput input = {.vectors = vectors,
+                               .n = n,
+                               .n_clustered = scored->n_top,
+                               .n_features = JVM_FEATURE_COUNT,
+                               .k = CLUSTERS,
+                               .seed = CLUSTER_SEED,
+                               .scale_by_most = scored->wanted->scale_by_most};
     g_autoptr(KMeans) result = kmeans_run(&input);
-    if (result) json_object_set_new(object, "clusters", clusters_json(result));
+    if (!result) return TRUE;
+    json_t *clusters = clusters_json(result);
+    if (n > scored->n_top) add_chance(&choice, vectors, n, clusters);
+    json_object_set_new(object, "clusters", clusters);
     return TRUE;
 }
 

@@ -51,6 +51,7 @@ export interface StageOperations {
     centres: { instances: number; centre: Record<string, number> }[]
     others?: Record<string, number>
     apart?: Record<string, number>
+    apart_p?: Record<string, number>
   }
 }
 

@@ -120,7 +120,7 @@ static gboolean add_instance(Loading *loading, const SparkOperation *operation) 
     if (result->spans->len == G_MAXUINT32 / 2) return FALSE;
     if (result->spans->len == 0) result->source = operation->source;
     const OpSpan span = {pipeline_of(loading, operation), operation_number(loading, operation), span_ms(operation)};
-    const OpInstance instance = {operation->instance, operation->begin_ns, operation->records};
+    const OpInstance instance = {operation->instance, operation->begin_ns, operation->end_ns, operation->records};
     g_array_index(result->pipelines, Pipeline, span.pipeline).covered_ms += span.span_ms;
     g_array_index(result->operations, StageOperation, span.operation).instances++;
     g_array_append_val(result->spans, span);
@@ -133,14 +133,24 @@ static gboolean take_operation(void *arg, const void *record) {
     return !belongs(loading->choice, record) || add_instance(loading, record);
 }
 
+/* ---- the state of the JVM ---- */
+
+static gboolean only_grows(guint feature) {
+    return feature == JVM_COMPILATION_MS || feature == JVM_GC_COUNT || feature == JVM_GC_MS;
+}
+
+/* NAN: not known. */
+static double feature_value(const SparkOperation *operation, guint feature) {
+    const double start = operation->at_start[feature], end = operation->at_end[feature];
+    if (only_grows(feature)) return start >= 0 && end >= start ? end - start : NAN;
+    return end >= 0 ? end : start >= 0 ? start : NAN;
+}
+
 /* ---- operations that were traced ---- */
 
 static void keep_vector(StageOperations *result, const SparkOperation *operation) {
     double vector[JVM_FEATURE_COUNT];
-    for (guint f = 0; f < JVM_FEATURE_COUNT; f++)
-        vector[f] = operation->at_end[f] >= 0     ? operation->at_end[f]
-                    : operation->at_start[f] >= 0 ? operation->at_start[f]
-                                                  : NAN;
+    for (guint f = 0; f < JVM_FEATURE_COUNT; f++) vector[f] = feature_value(operation, f);
     g_array_append_vals(result->vectors, vector, JVM_FEATURE_COUNT);
 }
 
@@ -296,10 +306,8 @@ static gboolean take_vector(void *arg, const void *record) {
     if (!belongs(vectors->choice, operation)) return TRUE;
     if (vectors->at >= vectors->n_all) return FALSE;
     const guint32 row = vectors->row_of[vectors->at++];
-    for (guint f = 0; row > 0 && f < JVM_FEATURE_COUNT; f++) {
-        const double value = operation->at_end[f] >= 0 ? operation->at_end[f] : operation->at_start[f];
-        vectors->rows[(gsize)(row - 1) * JVM_FEATURE_COUNT + f] = value >= 0 ? value : NAN;
-    }
+    for (guint f = 0; row > 0 && f < JVM_FEATURE_COUNT; f++)
+        vectors->rows[(gsize)(row - 1) * JVM_FEATURE_COUNT + f] = feature_value(operation, f);
     return TRUE;
 }
 
@@ -343,4 +351,23 @@ double *stage_jvm_vectors(Archive *archive, const JvmChoice *choice, gsize *n, G
         return NULL;
     *n = n_rows;
     return g_steal_pointer(&rows);
+}
+
+guint8 *stage_jvm_tenths(const JvmChoice *choice) {
+    const GArray *instances = choice->loaded->instances;
+    g_autofree guint32 *row_of = g_new0(guint32, instances->len + 1);
+    guint8 *tenths = g_new0(guint8, choose_rows(choice, row_of) + 1);
+    gint64 first = G_MAXINT64, last = G_MININT64;
+    for (guint i = 0; i < instances->len; i++) {
+        const gint64 end = g_array_index(instances, OpInstance, i).end_ns;
+        first = MIN(first, end);
+        last = MAX(last, end);
+    }
+
+    const double span = MAX(1, (double)last - (double)first);
+    for (guint i = 0; i < instances->len; i++) {
+        const double after = (double)g_array_index(instances, OpInstance, i).end_ns - (double)first;
+        if (row_of[i] > 0) tenths[row_of[i] - 1] = (guint8)MIN(9, 10 * after / span);
+    }
+    return tenths;
 }

@@ -18,7 +18,7 @@ typedef struct StageOperation {
 
 /* One instance beside its OpSpan. */
 typedef struct OpInstance {
-    gint64 id, begin_ns, records; /* SparkOperation.instance, ... */
+    gint64 id, begin_ns, end_ns, records; /* SparkOperation.instance, ... */
 } OpInstance;
 
 typedef struct Pipeline {
@@ -60,8 +60,9 @@ StageOperations *stage_operations_load(Archive *archive, const StageChoice *choi
 void stage_operations_free(StageOperations *operations);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StageOperations, stage_operations_free)
 
-/* JVM features at the end of the instances in 'first' (indices), then of at most 'others' of the rest, in even steps:
- * rows of JVM_FEATURE_COUNT, NAN where absent. *n rows; free with g_free(). */
+/* JVM features of the instances in 'first' (indices), then of at most 'others' of the rest, in even steps: rows of
+ * JVM_FEATURE_COUNT, NAN where absent. Levels are those at the end; what only grows (compilation, GC) is what it grew
+ * by meanwhile, NAN where the begin is not known. *n rows; free with g_free(). */
 typedef struct JvmChoice {
     const StageChoice *stage;
     const StageOperations *loaded;
@@ -69,3 +70,6 @@ typedef struct JvmChoice {
     gsize n_first, others;
 } JvmChoice;
 double *stage_jvm_vectors(Archive *archive, const JvmChoice *choice, gsize *n, GError **error);
+/* Of the same rows the tenth of the stage's time, from the first end of an instance to the last, in which the instance
+ * ended, which is when its state was read: 0 to 9. A new array, for g_free(). */
+guint8 *stage_jvm_tenths(const JvmChoice *choice);
