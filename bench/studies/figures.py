@@ -1,0 +1,64 @@
+"""Intervals, and what they say of a claim."""
+
+import math
+import random
+from collections import namedtuple
+
+Z95 = 1.959963985
+RESAMPLES = 2000
+Interval = namedtuple("Interval", "value low high n")
+# published: as the thesis (or the goal) has it; bound: what ours is held to, (">=", x), ("<=", x), ("in", low, high).
+Claim = namedtuple("Claim", "text published bound ours")
+
+
+def wilson(part, whole):
+    """The 95 % interval of a share (Wilson, 1927). Of nothing, anything may be true."""
+    if whole == 0:
+        return Interval(math.nan, 0.0, 1.0, 0)
+    share, z2 = part / whole, Z95 * Z95
+    middle = (share + z2 / (2 * whole)) / (1 + z2 / whole)
+    half = Z95 * math.sqrt(share * (1 - share) / whole + z2 / (4 * whole * whole)) / (1 + z2 / whole)
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half), whole)
+
+
+def bootstrap(groups, statistic, seed=1):
+    """The 95 % percentile interval of statistic(groups): whole groups (runs) are drawn, since what is in one hangs
+    together. A draw of which the statistic is not defined (NaN) does not count."""
+    draw, n = random.Random(seed), len(groups)
+    values = sorted(
+        value
+        for value in (statistic([groups[draw.randrange(n)] for _ in range(n)]) for _ in range(RESAMPLES if n else 0))
+        if not math.isnan(value)
+    )
+    if not values:
+        return Interval(math.nan, -math.inf, math.inf, n)
+    return Interval(statistic(groups), quantile(values, 0.025), quantile(values, 0.975), n)
+
+
+def quantile(values, q):
+    """Of sorted values, at rank q (n - 1), between the two neighbours."""
+    at = q * (len(values) - 1)
+    below = math.floor(at)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (at - below) * (values[above] - values[below])
+
+
+def chi_squared(freedom, q):
+    """Its quantile, by Wilson and Hilferty's cube root (1931): within 1 % from 10 degrees of freedom on, 8 % with 4."""
+    normal = {0.025: -Z95, 0.975: Z95}[q]
+    part = 2 / (9 * freedom)
+    return freedom * max(0.0, 1 - part + normal * math.sqrt(part)) ** 3
+
+
+def judge(claim):
+    """ "holds", "does not" or "undecided": where the whole interval lies."""
+    kind, *bounds = claim.bound
+    value, low, high, _ = claim.ours
+    if math.isnan(value):
+        return "undecided"
+    if kind == ">=":
+        return "holds" if low >= bounds[0] else "does not" if high < bounds[0] else "undecided"
+    if kind == "<=":
+        return "holds" if high <= bounds[0] else "does not" if low > bounds[0] else "undecided"
+    inside = bounds[0] <= low and high <= bounds[1]
+    return "holds" if inside else "does not" if high < bounds[0] or low > bounds[1] else "undecided"

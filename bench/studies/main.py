@@ -1,0 +1,56 @@
+"""Measures the thesis' claims again: each with an interval, beside what was published, and whether it holds.
+
+    bench/study NAME [--runs N] [--into DIR]     NAME: {names}, all
+
+A study leaves DIR/NAME (default: ./studies): report.md, study.json, tables as TSV, pictures as SVG. It needs no root,
+no HDFS and no Spark: plumbd, plumb-bridge and plumb read what is recorded, or drawn from a seed. docs/studies.md shows
+what came out.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+
+from script.hdfs.jars import ClusterError
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDIES = ["operations"]  # the modules of these names
+
+
+def parse(arguments):
+    about = __doc__.replace("{names}", ", ".join(STUDIES))
+    default = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build" / "default")
+    parser = argparse.ArgumentParser(
+        prog="bench/study", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", choices=[*STUDIES, "all"])
+    parser.add_argument("--runs", type=int, help="how many are drawn of each kind (default: what the report says)")
+    parser.add_argument("--into", type=Path, default=Path("studies"), help="folder (default: %(default)s)")
+    parser.add_argument("--build", type=Path, default=default, help="where the programs are")
+    options = parser.parse_args(arguments)
+    if options.runs is not None and options.runs < 1:
+        parser.error("--runs: at least 1")
+    if not (options.build / "analyzer/plumb").exists():
+        parser.error(f"there is no plumb in {options.build}: script/build makes it")
+    return options
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    for name in STUDIES if options.name == "all" else [options.name]:
+        begin = time.monotonic()
+        try:
+            study = importlib.import_module(f"bench.studies.{name}").study
+            folder = study(options).write(options.into)
+        except (ClusterError, OSError) as error:
+            sys.exit(f"study: {name}: {error}")
+        except KeyboardInterrupt:
+            sys.exit(130)
+        print(f"{folder}/report.md  ({time.monotonic() - begin:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Small studies give the tables that are committed in tests/data/studies, byte for byte. After a change of an analysis:
+UPDATE_GOLDEN=1 pytest tests/studies, and look at the difference: it is what the change does to the study."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.studies.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "tests/data/studies"
+STUDIES = {"operations": 6}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_committed_tables(name, tmp_path):
+    done = subprocess.run(
+        [ROOT / "bench/study", name, "--runs", str(STUDIES[name]), "--into", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made, kept = tmp_path / name, KEPT / name
+    tables = sorted(path.name for path in made.glob("*.tsv"))
+    if os.environ.get("UPDATE_GOLDEN"):
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for table in tables:
+            shutil.copy(made / table, kept)
+    assert tables and tables == sorted(path.name for path in kept.glob("*.tsv"))
+    for table in tables:
+        assert (made / table).read_text() == (kept / table).read_text(), table
+
+    document = json.loads((made / "study.json").read_text())
+    report = (made / "report.md").read_text()
+    assert document["claims"] and {"holds", "does not", "undecided"} >= {one["verdict"] for one in document["claims"]}
+    for claim in document["claims"]:
+        assert claim["low"] <= claim["high"] and claim["claim"] in report
+    for picture in document["pictures"]:
+        assert (made / f"{picture}.svg").read_text().startswith("<?xml") and f"({picture}.svg)" in report
+
+
+def test_what_cannot_be(tmp_path, capsys):
+    for arguments, said in (
+        (["weather"], "invalid choice: 'weather'"),
+        (["operations", "--runs", "0"], "--runs: at least 1"),
+        (["operations", "--build", str(tmp_path)], "there is no plumb in"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2 and said in capsys.readouterr().err
