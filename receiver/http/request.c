@@ -39,6 +39,44 @@ gsize http_head_bytes(Bytes stream) {
     return end == NULL ? 0 : (gsize)(end - (const char *)stream.data) + 4;
 }
 
+/* How many bytes of it are a ticket: what follows "Authorization: Negotiate". */
+static gsize ticket_bytes(Bytes head) {
+    static const char begin[] = "\r\nauthorization:", scheme[] = "negotiate ";
+    const char *at = head.data, *end = at + head.size_bytes;
+    const char *last = at + MIN(head.size_bytes, HTTP_HEAD_MAX_BYTES);
+    while (at < last && (at = memmem(at, (gsize)(last - at), "\r\n", 2)) != NULL) {
+        const gsize left = (gsize)(end - at);
+        if (left >= sizeof begin - 1 && g_ascii_strncasecmp(at, begin, sizeof begin - 1) == 0) break;
+        at += 2;
+    }
+    if (at == NULL || at >= last) return 0;
+
+    at += sizeof begin - 1;
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    if ((gsize)(end - at) < sizeof scheme || g_ascii_strncasecmp(at, scheme, sizeof scheme - 1) != 0) return 0;
+    at += sizeof scheme - 1;
+    const char *ends = memchr(at, '\r', (gsize)(end - at));
+    return (gsize)((ends != NULL ? ends : end) - at);
+}
+
+HttpHeadState http_head_look(HttpHead *head, Bytes stream, gboolean tickets, gsize *head_bytes) {
+    const gsize from = head->seen < 3 ? 0 : head->seen - 3; /* its end may have been half here */
+    const gsize rest = http_head_bytes((Bytes){(const guint8 *)stream.data + from, stream.size_bytes - from});
+    const gsize size = rest > 0 ? from + rest : stream.size_bytes;
+    head->seen = stream.size_bytes;
+    *head_bytes = size;
+    const gsize least = rest > 0 ? size : size + 1; /* that it has when it is whole */
+    if (least > HTTP_HEAD_MAX_BYTES) {
+        const gsize ticket = tickets ? ticket_bytes((Bytes){stream.data, size}) : 0;
+        if (ticket > HTTP_TICKET_MAX_BYTES || least - ticket > HTTP_HEAD_MAX_BYTES) return HEAD_TOO_LONG;
+        if (!head->ticket && rest == 0) {
+            head->ticket = TRUE;
+            return HEAD_GROWS;
+        }
+    }
+    return rest > 0 ? HEAD_WHOLE : HEAD_PARTIAL;
+}
+
 /* ---- the first line ---- */
 
 static gboolean parse_method(Text word, HttpRequest *request, int *code, GError **error) {
@@ -250,6 +288,11 @@ gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError 
 static void wipe(char *secret) {
     if (secret != NULL) explicit_bzero(secret, strlen(secret));
     g_free(secret);
+}
+
+void http_request_forget_login(HttpRequest *request) {
+    wipe(request->authorization);
+    request->authorization = NULL;
 }
 
 void http_request_clear(HttpRequest *request) {

@@ -7,9 +7,11 @@
 #include "common/base/limits.h"
 
 /* Requests have no body to speak of, but those that bring spans; headers are a browser's. */
-#define HTTP_HEAD_MAX_BYTES  (16u * 1024)
-#define HTTP_BODY_MAX_BYTES  (64u * 1024)
-#define HTTP_SPANS_MAX_BYTES LIMIT_FRAME_BYTES
+#define HTTP_HEAD_MAX_BYTES (16u * 1024)
+#define HTTP_BODY_MAX_BYTES (64u * 1024)
+/* Of a ticket in base64, beside the rest of a head: tickets of Active Directory have all groups of a user. */
+#define HTTP_TICKET_MAX_BYTES (64u * 1024)
+#define HTTP_SPANS_MAX_BYTES  LIMIT_FRAME_BYTES
 
 typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
 
@@ -38,9 +40,27 @@ typedef struct HttpRequest {
 
 /* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */
 gsize http_head_bytes(Bytes stream);
+
+/* How far a head has come. Zeroed before each. */
+typedef struct HttpHead {
+    gsize seen;      /* bytes that were looked at */
+    gboolean ticket; /* it has one, and so is longer than others may be */
+} HttpHead;
+typedef enum {
+    HEAD_PARTIAL,
+    HEAD_GROWS, /* the same, and a ticket in it makes it longer than HTTP_HEAD_MAX_BYTES; said once */
+    HEAD_WHOLE, /* *head_bytes: with the empty line at its end */
+    HEAD_TOO_LONG,
+} HttpHeadState;
+#define HTTP_TICKET_HEAD_BYTES (HTTP_HEAD_MAX_BYTES + HTTP_TICKET_MAX_BYTES)
+/* stream: what is here of it, all of it again each time. tickets: are any taken? The value of "Authorization: Negotiate"
+ * then does not count to HTTP_HEAD_MAX_BYTES; the line must begin within them. */
+HttpHeadState http_head_look(HttpHead *head, Bytes stream, gboolean tickets, gsize *head_bytes);
 /* head: all lines, without the empty one. On failure *code is the status to answer with, and nothing more can be read
  * of the connection: INPUT. */
 gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError **error);
+/* Of no more use once somebody has logged in by it, and long. */
+void http_request_forget_login(HttpRequest *request);
 void http_request_clear(HttpRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HttpRequest, http_request_clear)
 

@@ -43,9 +43,10 @@ typedef struct HttpConnection {
     Phase phase;
     gint64 since_ns; /* when the phase began, or when it last got on */
     gsize output_bytes;
+    HttpHead head;
     gsize body_left;
     HttpBody spans;    /* of a request that brings some */
-    gsize spans_share; /* what of the peer's memory it has, until it is answered */
+    gsize spans_share; /* what of the peer's memory they have, until they are answered; or a head with a ticket */
     guint retry_after_s;
     HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
     gboolean keep_alive, linger;
@@ -446,6 +447,7 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const LoginSources sources = {options->security, options->sessions, options->audit, options->counters,
                                   connection->secret};
     char *found = request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated);
+    http_request_forget_login(&exchange->request);
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
     exchange->roles = security_roles(options->security, exchange->principal, options->open);
 }
@@ -469,29 +471,57 @@ static void begin_body(HttpConnection *connection) {
         bufferevent_write(connection->stream, go_on, sizeof go_on - 1);
 }
 
+/* A ticket is in the head: FALSE when it was refused, for its peer has too much already. */
+static gboolean let_head_grow(HttpConnection *connection) {
+    if (peer_buffer(connection->place, 0, HTTP_TICKET_HEAD_BYTES)) {
+        connection->spans_share = HTTP_TICKET_HEAD_BYTES;
+        bufferevent_setwatermark(connection->stream, EV_READ, 0, 2 * HTTP_TICKET_HEAD_BYTES);
+        return TRUE;
+    }
+    counter_add(connection->server->options.counters, COUNTER_HTTP_BUFFERS, 1);
+    connection->retry_after_s = 1;
+    refuse_connection(connection, 503, "tickets of this peer, or of all, take too much memory: ask again later");
+    return FALSE;
+}
+
+/* The head that is here, whole; 0 bytes: it is not, or it was refused. */
+static Bytes cut_head(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    g_autoptr(Kerberos) kerberos = security_kerberos(connection->server->options.security);
+    HttpHeadState state;
+    Bytes here;
+    gsize head_bytes;
+    do {
+        const gsize most = connection->head.ticket ? HTTP_TICKET_HEAD_BYTES : HTTP_HEAD_MAX_BYTES;
+        here.size_bytes = MIN(evbuffer_get_length(input), most);
+        here.data = evbuffer_pullup(input, (ssize_t)here.size_bytes);
+        state = http_head_look(&connection->head, here, kerberos != NULL, &head_bytes);
+    } while (state == HEAD_GROWS && let_head_grow(connection) && evbuffer_get_length(input) > here.size_bytes);
+    if (state == HEAD_TOO_LONG) refuse_connection(connection, 431, "the head of the request is too long");
+    return (Bytes){here.data, state == HEAD_WHOLE ? head_bytes : 0};
+}
+
 /* FALSE: it is not whole yet, or was refused. */
 static gboolean read_head(HttpConnection *connection) {
     struct evbuffer *input = bufferevent_get_input(connection->stream);
-    const gsize available = MIN(evbuffer_get_length(input), HTTP_HEAD_MAX_BYTES);
-    const char *data = (const char *)evbuffer_pullup(input, (ssize_t)available);
-    const gsize head_bytes = http_head_bytes((Bytes){data, available});
-    if (!g_ascii_isupper(data[0])) {
+    if (!g_ascii_isupper(*evbuffer_pullup(input, 1))) {
         refuse_connection(connection, 400, "this is no HTTP");
         return FALSE;
     }
-    if (head_bytes == 0) {
-        if (available == HTTP_HEAD_MAX_BYTES) refuse_connection(connection, 431, "the head of the request is too long");
-        return FALSE;
-    }
+    const Bytes head = cut_head(connection);
+    if (head.size_bytes == 0) return FALSE;
 
     g_autoptr(GError) error = NULL;
     int code = 400;
     connection->exchange = g_new0(HttpExchange, 1);
-    if (!http_request_parse((Bytes){data, head_bytes - 4}, &connection->exchange->request, &code, &error)) {
+    if (!http_request_parse((Bytes){head.data, head.size_bytes - 4}, &connection->exchange->request, &code, &error)) {
         refuse_connection(connection, code, error->message);
         return FALSE;
     }
-    evbuffer_drain(input, head_bytes);
+    evbuffer_drain(input, head.size_bytes);
+    if (connection->head.ticket) bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
+    drop_spans(connection); /* the share for a ticket */
+    connection->head = (HttpHead){0};
     begin_body(connection);
     return TRUE;
 }

@@ -285,6 +285,68 @@ static void test_origins(void) {
     g_assert_false(http_origin_is_own("http://a", NULL));
 }
 
+/* Looks at it as it comes, in pieces; what it is in the end. */
+static HttpHeadState look(const GString *stream, gsize step, gboolean tickets, gsize *head_bytes) {
+    HttpHead head = {0};
+    HttpHeadState state = HEAD_PARTIAL;
+    for (gsize n = MIN(step, stream->len); state == HEAD_PARTIAL; n = MIN(n + step, stream->len)) {
+        for (gboolean again = TRUE; again; again = state == HEAD_GROWS) {
+            const gsize most = head.ticket ? HTTP_TICKET_HEAD_BYTES : HTTP_HEAD_MAX_BYTES;
+            state = http_head_look(&head, (Bytes){stream->str, MIN(n, most)}, tickets, head_bytes);
+        }
+        if (n == stream->len) break;
+    }
+    return state;
+}
+
+static GString *head_with(gsize before, const char *name, gsize ticket, gsize after) {
+    GString *text = g_string_new("GET / HTTP/1.1\r\nA: ");
+    const gsize sizes[] = {before, ticket, after};
+    const char *const between[] = {name, "\r\nB: ", "\r\n\r\n"};
+    for (guint i = 0; i < 3; i++) {
+        g_string_set_size(text, text->len + sizes[i]);
+        memset(text->str + text->len - sizes[i], 'x', sizes[i]);
+        g_string_append(text, between[i]);
+    }
+    return text;
+}
+
+/* A ticket may be long, and nothing else: neither before it nor behind it, nor anywhere when no tickets are taken. */
+static void test_tickets(void) {
+    static const char ticket[] = "\r\nAuthorization: Negotiate ", lower[] = "\r\nauthorization:\tnegotiate ";
+    static const struct {
+        const char *name;
+        gsize before, ticket, after;
+        gboolean tickets, good;
+    } cases[] = {
+        {ticket, 10, 1000, 10, TRUE, TRUE},
+        {ticket, 10, HTTP_TICKET_MAX_BYTES, 10, TRUE, TRUE},
+        {lower, 10, HTTP_TICKET_MAX_BYTES, 10, TRUE, TRUE},
+        {ticket, 10, HTTP_TICKET_MAX_BYTES + 1, 10, TRUE, FALSE},
+        {ticket, 10, HTTP_TICKET_MAX_BYTES, 10, FALSE, FALSE},
+        {ticket, 10, 1000, 10, FALSE, TRUE},
+        {ticket, 8000, HTTP_TICKET_MAX_BYTES, 8000, TRUE, TRUE},
+        {ticket, 8000, HTTP_TICKET_MAX_BYTES, 9000, TRUE, FALSE},
+        {ticket, 10, 1000, HTTP_HEAD_MAX_BYTES, TRUE, FALSE},
+        {ticket, HTTP_HEAD_MAX_BYTES, 1000, 10, TRUE, FALSE},
+        {"\r\nAuthorization: Bearer ", 10, 20000, 10, TRUE, FALSE},
+        {"\r\nCookie: Negotiate ", 10, 20000, 10, TRUE, FALSE},
+        {"\r\nX-Authorization: Negotiate ", 10, 20000, 10, TRUE, FALSE},
+    };
+    static const gsize steps[] = {1000, 1009, 16384, 65536, 1000000};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GString *head = head_with(cases[i].before, cases[i].name, cases[i].ticket, cases[i].after);
+        for (guint k = 0; k < G_N_ELEMENTS(steps); k++) {
+            gsize head_bytes;
+            g_test_message("case %u, step %zu", i, steps[k]);
+            g_assert_cmpint(look(head, steps[k], cases[i].tickets, &head_bytes), ==,
+                            cases[i].good ? HEAD_WHOLE : HEAD_TOO_LONG);
+            if (cases[i].good) g_assert_cmpuint(head_bytes, ==, head->len);
+        }
+        g_string_free(head, TRUE);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/http/request/good", test_good);
@@ -296,6 +358,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/http/request/whole_address", test_whole_address);
     g_test_add_func("/http/request/bad", test_bad);
     g_test_add_func("/http/request/head_bytes", test_head_bytes);
+    g_test_add_func("/http/request/tickets", test_tickets);
     g_test_add_func("/http/request/queries", test_queries);
     g_test_add_func("/http/names", test_names);
     g_test_add_func("/http/origins", test_origins);

@@ -1,10 +1,14 @@
 """Logins by Kerberos with a real KDC: curl with SPNEGO, and libthrift's SASL, on both ports."""
 
 import base64
+import contextlib
 import json
 import os
 import re
+import select
 import signal
+import socket
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -100,6 +104,63 @@ def test_what_is_no_ticket(kerberos, authority, tmp_path):
     metrics = ask(plumbd, plain, "/metrics")[1].decode()
     assert 'plumbd_http_rejected_total{reason="login refused"} 4' in metrics
     wait_for(lambda: len(events(tmp_path, "login refused")) == 4)
+
+
+def shown_ticket(kdc):
+    """What curl writes into Authorization, for a server that nobody else has seen it at."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = "http://localhost:{}/".format(server.getsockname()[1])
+        command = ["curl", "-sS", "--negotiate", "-u", ":", url]
+        curl = subprocess.Popen(command, env=kdc.login("people", "people"), stderr=subprocess.DEVNULL)
+        peer, _ = server.accept()
+        with peer, peer.makefile("rb") as stream:
+            found = next(line for line in stream if line.startswith(b"Authorization: "))
+        curl.wait()
+    return found.decode().partition(": ")[2].strip()
+
+
+def test_long_tickets(kerberos, authority, kdc):
+    """With the groups of Active Directory in it a ticket is longer than a head may be; nothing else is."""
+    plumbd = kerberos().start()
+
+    def answer(authorization, **more):
+        return ask(plumbd, trusting(authority), "/api/v1/status", headers={"Authorization": authorization, **more})
+
+    for size in (20_000, 40_000, 65_536):
+        status, _ = answer("Negotiate " + "A" * size)
+        assert status == 401, size  # it was read, and is no ticket
+    assert answer("Negotiate " + "A" * 65_600)[0] == 431
+    assert answer("Bearer " + "A" * 20_000)[0] == 431
+    assert answer("Negotiate " + "A" * 20_000, Cookie="A" * 20_000)[0] == 431
+    metrics = ask(plumbd, trusting(authority), "/metrics")[1].decode()
+    assert 'plumbd_http_rejected_total{reason="login refused"} 3' in metrics
+    scheme, _, ticket = shown_ticket(kdc).partition(" ")
+    assert answer(scheme + " " * 40_000 + ticket)[0] == 200
+
+
+def test_tickets_have_a_share_of_memory(kerberos, authority):
+    """Tickets that never end: past a peer's share they are refused, and others log in meanwhile."""
+    plumbd = kerberos(listen__buffer_limit="8M").start()
+    context, held = trusting(authority), []
+    host, port = plumbd.http.rsplit(":", 1)
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Negotiate " + b"A" * 40_000
+
+    def refused():
+        for peer in select.select(held, [], [], 0)[0]:
+            with contextlib.suppress(ssl.SSLWantReadError, ConnectionError):  # a session of TLS comes, too
+                if b" 503 " in peer.recv(100):
+                    return True
+        return False
+
+    while not refused():
+        assert len(held) < 400
+        raw = socket.create_connection((host, int(port)), source_address=("127.0.0.2", 0))
+        held.append(context.wrap_socket(raw, server_hostname="localhost"))
+        held[-1].sendall(head)
+        held[-1].setblocking(False)
+    assert ask(plumbd, context, "/api/v1/status", headers={"Authorization": "Negotiate " + "A" * 20_000})[0] == 401
+    for peer in held:
+        peer.close()
 
 
 # ---- the span port ----
