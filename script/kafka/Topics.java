@@ -23,11 +23,13 @@ class Topics {
         settings.put("linger.ms", 5);
         ByteArraySerializer bytes = new ByteArraySerializer();
         try (Admin admin = Admin.create(settings);
-            KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, bytes, bytes)) {
+                KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, bytes, bytes)) {
             admin.describeCluster().nodes().get();
             System.out.println("ready");
             Scanner lines = new Scanner(System.in);
-            while (lines.hasNextLine()) System.out.println(answer(admin, producer, lines.nextLine().split(" ")));
+            while (lines.hasNextLine()) {
+                System.out.println(answer(admin, producer, lines.nextLine().split(" ")));
+            }
         }
     }
 
@@ -39,16 +41,21 @@ class Topics {
                 return "created";
             case "send": // TOPIC MESSAGE...
                 List<Future<?>> sent = new ArrayList<>();
-                for (int i = 2; i < words.length; i++)
+                for (int i = 2; i < words.length; i++) {
                     sent.add(producer.send(new ProducerRecord<>(words[1], Base64.getDecoder().decode(words[i]))));
+                }
                 producer.flush();
-                for (Future<?> one : sent) one.get();
+                for (Future<?> one : sent) {
+                    one.get();
+                }
                 return "sent " + sent.size();
             case "committed": // GROUP
                 long sum = 0;
                 Map<TopicPartition, OffsetAndMetadata> offsets =
-                    admin.listConsumerGroupOffsets(words[1]).partitionsToOffsetAndMetadata().get();
-                for (OffsetAndMetadata offset : offsets.values()) if (offset != null) sum += offset.offset();
+                        admin.listConsumerGroupOffsets(words[1]).partitionsToOffsetAndMetadata().get();
+                for (OffsetAndMetadata offset : offsets.values()) {
+                    sum += offset == null ? 0 : offset.offset();
+                }
                 return Long.toString(sum);
             default:
                 throw new IllegalArgumentException(words[0]);
