@@ -21,13 +21,13 @@ def wilson(part, whole):
     return Interval(share, max(0.0, middle - half), min(1.0, middle + half), whole)
 
 
-def bootstrap(groups, statistic, seed=1):
+def bootstrap(groups, statistic, seed=1, resamples=RESAMPLES):
     """The 95 % percentile interval of statistic(groups): whole groups (runs) are drawn, since what is in one hangs
     together. A draw of which the statistic is not defined (NaN) does not count."""
     draw, n = random.Random(seed), len(groups)
     values = sorted(
         value
-        for value in (statistic([groups[draw.randrange(n)] for _ in range(n)]) for _ in range(RESAMPLES if n else 0))
+        for value in (statistic([groups[draw.randrange(n)] for _ in range(n)]) for _ in range(resamples if n else 0))
         if not math.isnan(value)
     )
     if not values:

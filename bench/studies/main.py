@@ -17,7 +17,7 @@ from pathlib import Path
 from script.hdfs.jars import ClusterError
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ["operations"]  # the modules of these names
+STUDIES = ["operations", "sampling"]  # the modules of these names
 
 
 def parse(arguments):

@@ -1,5 +1,6 @@
 """The programs of this tree on a study's data: a plumbd of its own, and what it answers."""
 
+import json
 import shutil
 import tempfile
 import urllib.request
@@ -12,11 +13,11 @@ FLUSH_SECONDS = 300
 
 
 @contextmanager
-def plumbd(build):
+def plumbd(build, arguments=()):
     """A new one, with an empty store, and a folder for files; both are gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="plumb-study-"))
     try:
-        daemon = Plumbd(build, folder)
+        daemon = Plumbd(build, folder, arguments)
         try:
             yield daemon
         finally:
@@ -29,6 +30,22 @@ def write_lines(path, lines):
     with open(path, "w") as out:
         out.writelines(f"{line}\n" for line in lines)
     return path
+
+
+def import_spans(daemon, lines):
+    """Lines of HTrace's JSON; they are stored afterwards."""
+    path = write_lines(daemon.folder / "spans", lines)
+    daemon.run("analyzer/plumb", "import", "--thrift", daemon.thrift, "--server", daemon.http, path)
+    path.unlink()
+
+
+def exported(daemon):
+    """Each span that is stored, as JSON."""
+    with urllib.request.urlopen(f"http://{daemon.http}/api/v1/export", timeout=FLUSH_SECONDS) as answer:
+        for line in answer:
+            span = json.loads(line)
+            if "a" in span:
+                yield span
 
 
 def flush(daemon):

@@ -42,9 +42,9 @@ Count = namedtuple("Count", "affected found unaffected blamed elsewhere")
 
 
 class Plumbd:
-    """Of its own, in a temporary folder."""
+    """Of its own, in a temporary folder. arguments: more of plumbd's."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, arguments=()):
         self.build, self.folder = Path(build), Path(folder)
         command = [
             str(self.build / "receiver/plumbd"),
@@ -58,6 +58,7 @@ class Plumbd:
             f"journal.path={folder}/journal",
             "--set",
             "store.min-free=0",
+            *map(str, arguments),
         ]
         with open(self.folder / "plumbd.log", "ab") as log:
             self.process = subprocess.Popen(

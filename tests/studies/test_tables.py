@@ -13,7 +13,7 @@ from bench.studies.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests/data/studies"
-STUDIES = {"operations": 6}
+STUDIES = {"operations": 6, "sampling": 10}
 
 
 @pytest.mark.parametrize("name", STUDIES)
