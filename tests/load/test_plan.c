@@ -257,6 +257,65 @@ static void test_yahoo(void) {
     g_string_free(text.bytes, TRUE);
 }
 
+/* In each second of the ramp as many more as it says, then the rate itself. */
+static void test_ramp(void) {
+    LoadModel model = preset("table15");
+    model.rate = 1000;
+    model.gaps = GAPS_EVEN;
+    model.warm_up_ns = G_GINT64_CONSTANT(6000000000);
+    model.ramp_ns = G_GINT64_CONSTANT(4000000000);
+    model.duration_ns = G_GINT64_CONSTANT(2000000000);
+    Text text;
+    const LoadPlanSums sums = draw(&model, &text);
+    g_autofree Checks *checks = g_new0(Checks, 1);
+    read_back(&text, &sums, checks);
+    guint of_second[8] = {0};
+    for (guint i = 0; i < checks->due->len; i++) of_second[g_array_index(checks->due, gint64, i) / 1000000000]++;
+    for (guint second = 0; second < 8; second++)
+        g_assert_cmpfloat_with_epsilon(of_second[second], second < 4 ? 125 + 250.0 * second : 1000, 2);
+    g_array_unref(checks->due);
+    g_string_free(text.bytes, TRUE);
+}
+
+/* A plan's head says all that it was drawn from: drawn anew it has the same bytes. */
+static void test_drawn_anew(void) {
+    static const char *const names[] = {"alicloud", "table15", "yahoo", "alicloud"};
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        LoadModel model = preset(names[i]), again;
+        model.rate = i == 1 ? 12.5 : 0;
+        model.persistence = i == 2 ? 0.25 : 0;
+        model.gaps = (LoadGaps)i;
+        model.files_seed = i == 3 ? 77 : 0;
+        model.ramp_ns = i == 3 ? model.warm_up_ns / 2 : 0;
+        Text text, same;
+        draw(&model, &text);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LoadPlanReader) reader = load_plan_reader_new(NULL, NULL);
+        g_assert_true(load_plan_read(reader, (Bytes){text.bytes->str, text.bytes->len}, &error));
+        g_assert_true(load_plan_model(reader, &again, &error));
+        draw(&again, &same);
+        g_assert_true(g_string_equal(text.bytes, same.bytes));
+        g_string_free(text.bytes, TRUE);
+        g_string_free(same.bytes, TRUE);
+    }
+}
+
+/* The same files with other due times. */
+static void test_files_seed(void) {
+    LoadModel model = preset("alicloud");
+    Text one, other;
+    draw(&model, &one);
+    model.files_seed = model.seed;
+    model.seed = 9;
+    draw(&model, &other);
+    g_auto(GStrv) files = g_strsplit(strstr(one.bytes->str, "\n\n") + 2, "\n", 102);
+    g_auto(GStrv) same = g_strsplit(strstr(other.bytes->str, "\n\n") + 2, "\n", 102);
+    for (guint i = 0; i < 100; i++) g_assert_cmpstr(files[i], ==, same[i]);
+    g_assert_cmpstr(files[101], !=, same[101]);
+    g_string_free(one.bytes, TRUE);
+    g_string_free(other.bytes, TRUE);
+}
+
 static void test_limits(void) {
     LoadModel model = preset("alicloud");
     g_autoptr(GError) error = NULL;
@@ -269,6 +328,11 @@ static void test_limits(void) {
     model.files = 0;
     g_assert_false(load_model_check(&model, &error));
     g_assert_nonnull(strstr(error->message, "--files"));
+    g_clear_error(&error);
+    model = preset("alicloud");
+    model.ramp_ns = model.warm_up_ns + 1;
+    g_assert_false(load_model_check(&model, &error));
+    g_assert_nonnull(strstr(error->message, "--ramp"));
 }
 
 int main(int argc, char **argv) {
@@ -281,6 +345,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/plan/read-back", test_read_back);
     g_test_add_func("/load/plan/streams", test_streams_are_independent);
     g_test_add_func("/load/plan/yahoo", test_yahoo);
+    g_test_add_func("/load/plan/ramp", test_ramp);
+    g_test_add_func("/load/plan/drawn-anew", test_drawn_anew);
+    g_test_add_func("/load/plan/files-seed", test_files_seed);
     g_test_add_func("/load/plan/limits", test_limits);
     return g_test_run();
 }

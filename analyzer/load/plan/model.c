@@ -19,7 +19,11 @@
 #define LOG_SIZE_MOST 34.0
 
 void draws_init(Draws *draws, guint64 seed) {
-    for (guint i = 0; i < DRAW_STREAMS; i++) draws->state[i] = mix64(mix64(seed + 1) + (i + 1) * MIX64_GOLDEN);
+    for (guint i = 0; i < DRAW_STREAMS; i++) draws_seed(draws, (DrawStream)i, seed);
+}
+
+void draws_seed(Draws *draws, DrawStream stream, guint64 seed) {
+    draws->state[stream] = mix64(mix64(seed + 1) + ((guint64)stream + 1) * MIX64_GOLDEN);
 }
 
 double draw_uniform(Draws *draws, DrawStream stream) {
@@ -55,11 +59,10 @@ double draw_gap(Draws *draws, LoadGaps gaps) {
 
 static void draw_rate(Arrivals *arrivals) {
     const LoadModel *model = arrivals->model;
-    if (model->rate > 0) {
-        arrivals->rate = model->rate;
-        return;
-    }
-    arrivals->rate = model->alpha * portable_exp(RATE_MU + RATE_SIGMA * arrivals->log_rate);
+    arrivals->rate =
+        model->rate > 0 ? model->rate : model->alpha * portable_exp(RATE_MU + RATE_SIGMA * arrivals->log_rate);
+    const double into_ramp = ((double)arrivals->second + 0.5) * NS / (double)MAX(model->ramp_ns, 1);
+    if (into_ramp < 1) arrivals->rate *= into_ramp;
 }
 
 void arrivals_init(Arrivals *arrivals, const LoadModel *model, Draws *draws) {

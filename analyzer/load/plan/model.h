@@ -23,6 +23,8 @@ typedef struct Draws {
 } Draws;
 
 void draws_init(Draws *draws, guint64 seed);
+/* One of them anew. */
+void draws_seed(Draws *draws, DrawStream stream, guint64 seed);
 double draw_uniform(Draws *draws, DrawStream stream);               /* above 0, below 1 */
 guint64 draw_below(Draws *draws, DrawStream stream, guint64 bound); /* below bound, which is not 0 */
 double draw_normal(Draws *draws, DrawStream stream);

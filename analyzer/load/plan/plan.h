@@ -25,6 +25,7 @@ typedef struct LoadModel {
     double rate;        /* operations a second, always the same; 0: by alpha */
     double persistence; /* how much of the logarithm of a second's rate goes on into the next: 0 to below 1 */
     gint64 warm_up_ns;  /* marked, and left out of reports */
+    gint64 ramp_ns;     /* of the warm-up, from its begin: the rate rises to the full one, second by second */
     gint64 duration_ns; /* after it */
     LoadGaps gaps;      /* between operations */
     LoadMix mix;
@@ -32,9 +33,11 @@ typedef struct LoadModel {
     gint64 max_file_bytes;  /* larger ones are cut to it */
     gint64 size_unit_bytes; /* of the drawn sizes of requests */
     guint clients;
-    double zipf;     /* exponent of the files' popularity; 0: all alike */
-    gboolean recent; /* most reads go to files with few of the bytes */
-    double compress; /* deleted files are by so much younger than those of the source; 0: any age */
+    double zipf;        /* exponent of the files' popularity; 0: all alike */
+    gboolean recent;    /* most reads go to files with few of the bytes */
+    double compress;    /* deleted files are by so much younger than those of the source; 0: any age */
+    guint64 files_seed; /* of the files that are made before; 0: seed */
+    const char *more;   /* further lines of the head, each with its line feed; NULL: none */
 } LoadModel;
 
 /* "alicloud", "table15", "yahoo". FALSE: there is none of this name. */
@@ -82,3 +85,6 @@ gboolean load_plan_read(LoadPlanReader *reader, Bytes piece, GError **error);
 gboolean load_plan_read_end(LoadPlanReader *reader, LoadPlanSums *sums, GError **error);
 /* The value of a line of the head ("seed"), borrowed; NULL without. */
 const char *load_plan_head(const LoadPlanReader *reader, const char *key);
+/* The model that a plan was drawn from, once its head is read: load_plan_draw() makes the same bytes of it, 'more' left
+ * out. Errors: INPUT, when another program wrote the plan, or it is of an audit log. */
+gboolean load_plan_model(const LoadPlanReader *reader, LoadModel *model, GError **error);

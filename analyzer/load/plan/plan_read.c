@@ -7,8 +7,9 @@
 
 #define LINE_MOST_BYTES 4096u
 #define HEAD_MOST_LINES 100u
-#define IS_FOLDER       (-2)
-#define IS_WRITTEN      (-1)
+/* What stands for a number that is no file made before. Of one that an operation writes: also how much. */
+#define IS_FOLDER         (-1)
+#define IS_WRITTEN(bytes) (-2 - (bytes))
 
 typedef enum { PART_MAGIC, PART_HEAD, PART_BODY, PART_END } Part;
 
@@ -22,7 +23,7 @@ struct LoadPlanReader {
     GHashTable *head;
     gint64 end_ns;
     guint64 clients;
-    GArray *numbers; /* gint64: bytes of a file that is made before, IS_WRITTEN, IS_FOLDER */
+    GArray *numbers; /* gint64: bytes of a file that is made before; IS_WRITTEN(), IS_FOLDER */
     LoadPlanSums sums;
 };
 
@@ -148,16 +149,16 @@ static gboolean read_file(LoadPlanReader *reader, Words *words, GError **error) 
 static const char *check_target(LoadPlanReader *reader, const LoadOperation *operation) {
     const gboolean makes = operation->kind == LOAD_WRITE || operation->kind == LOAD_MKDIR;
     if (makes) {
-        const gint64 made = operation->kind == LOAD_WRITE ? IS_WRITTEN : IS_FOLDER;
+        const gint64 made = operation->kind == LOAD_WRITE ? IS_WRITTEN(operation->size_bytes) : IS_FOLDER;
         if (operation->file != reader->numbers->len) return "what it makes must have the next number";
         g_array_append_val(reader->numbers, made);
         return NULL;
     }
     if (operation->file >= reader->numbers->len) return "there is no file of this number yet";
-    const gint64 file_bytes = g_array_index(reader->numbers, gint64, operation->file);
+    gint64 file_bytes = g_array_index(reader->numbers, gint64, operation->file);
     if (file_bytes == IS_FOLDER) return "this number is a folder's";
     if (operation->kind != LOAD_READ && operation->kind != LOAD_PREAD) return NULL;
-    if (file_bytes < 0) return "only files that are made before the load can be read";
+    if (file_bytes < 0) file_bytes = IS_WRITTEN(file_bytes); /* its own inverse */
     return operation->size_bytes > file_bytes - operation->offset ? "it reads past the end of the file" : NULL;
 }
 

@@ -45,6 +45,8 @@ gboolean load_model_check(const LoadModel *model, GError **error) {
     const double operations = load_model_mean_rate(model) * seconds;
     if (model->duration_ns < NS_PER_SECOND)
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: a load takes a second at least");
+    if (model->ramp_ns > model->warm_up_ns)
+        return fail(error, PLUMB_ERROR_CONFIG, "--ramp: it is part of --warm-up, and cannot be longer");
     if (seconds > LOAD_SECONDS_MOST)
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: with --warm-up it is %.0f days; the most is 7",
                     seconds / 86400);
