@@ -65,6 +65,10 @@ def test_examples_are_understood(example, closed_port, tmp_path):
         words[words.index("--tokens") + 1] = str(tmp_path / "tokens")
     if words[:2] == ["load", "plan"]:
         words[2] = str(tmp_path / words[2])
+    if "--from-audit" in words:
+        log = tmp_path / "hdfs-audit.log"
+        log.write_text("2026-11-21 10:00:00,123 INFO FSNamesystem.audit: allowed=true\tugi=a\tcmd=open\tsrc=/a\n")
+        words[words.index("--from-audit") + 1] = str(log)
     if "--store" not in words:
         words += ["--server", closed_port]
     done = run_plumb(*words, stdin="", env={"HADOOP_HOME": "/nonexistent"})

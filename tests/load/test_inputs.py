@@ -1,5 +1,7 @@
 """Wrong command lines and files: one clear line each, and nothing is started."""
 
+import gzip
+
 import pytest
 
 from tests.load.conftest import plan, run_load
@@ -24,7 +26,22 @@ MISTAKES = [
     (["plan", "p", "--max-file", "big"], "must be a size"),
     (["plan", "p", "--clients", "0"], "--clients: from 1"),
     (["plan", "p", "--seed", "-1"], "--seed=-1: must be a whole number"),
+    (["plan", "p", "--speed", "2"], "--speed is of --from-audit"),
+    (["plan", "p", "--from-audit", "x", "--mix", "read=1"], "--from-audit and --mix exclude each other"),
+    (["plan", "p", "--from-audit", "x", "--preset", "yahoo"], "--from-audit and --preset exclude each other"),
+    (["plan", "p", "--from-audit", "x", "--speed", "0"], "--speed=0: must be a number"),
+    (["plan", "p", "--from-audit", "/dev/null"], "read twice"),
+    (["plan", "p", "--from-audit", "PLAN"], "no line of the NameNode's audit log"),
+    (["plan", "p", "--from-audit", "PACKED"], "unpack it first"),
+    (["plan", "p", "--warm-up", "1s", "--ramp", "2s"], "part of --warm-up"),
     (["run"], "run what?"),
+    (["run", "PLAN", "--classpath", "x", "--closed", "0"], "--closed=0: from 1"),
+    (["run", "PLAN", "--find-max", "p99<=1s", "--closed", "2"], "exclude each other"),
+    (["report", "--merge", "/dev/null", "/dev/null"], "no result of a load"),
+    (["run", "PLAN", "--find-max", "p99"], "lacks its bound"),
+    (["run", "PLAN", "--find-max", "p99<=1s", "--classpath", "x", "--searches", "0"], "--searches=0: from 1"),
+    (["run", "PLAN", "--find-max", "p99<=1s", "--classpath", "x", "--precision", "0"], "--precision=0"),
+    (["run", "FOREIGN", "--find-max", "p99<=1s", "--classpath", "x"], "drew can be drawn anew"),
     (["run", "/dev/null"], "this is no plan"),
     (["run", "PLAN"], "name the class path"),
     (["run", "PLAN", "--classpath", "x", "--conf", "a"], "must be KEY=VALUE"),
@@ -43,6 +60,13 @@ MISTAKES = [
 ]
 
 
+def fnv64(data):
+    found = 0xCBF29CE484222325
+    for byte in data:
+        found = (found ^ byte) * 0x100000001B3 % 2**64
+    return found
+
+
 @pytest.fixture(scope="module")
 def a_plan(tmp_path_factory):
     path = tmp_path_factory.mktemp("plan") / "a.plan"
@@ -50,9 +74,21 @@ def a_plan(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def a_foreign_plan(a_plan):
+    """Of another program: it has only what must be there."""
+    path = a_plan.with_name("foreign.plan")
+    text = "plumb-load-plan 1\nwarm-up-ns 0\nduration-ns 1000\nclients 2\n\nf 10\no 0 stat 0 0 0 0\n"
+    path.write_text(text + f"end 1 1 {fnv64(text.encode()):016x}\n")
+    return path
+
+
 @pytest.mark.parametrize("arguments, message", MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
-def test_mistakes(arguments, message, a_plan):
-    done = run_load(*[a_plan if word == "PLAN" else word for word in arguments])
+def test_mistakes(arguments, message, a_plan, a_foreign_plan):
+    packed = a_plan.with_name("log.gz")
+    packed.write_bytes(gzip.compress(b"a log"))
+    plans = {"PLAN": a_plan, "FOREIGN": a_foreign_plan, "PACKED": packed}
+    done = run_load(*[plans.get(word, word) for word in arguments])
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert message in done.stderr

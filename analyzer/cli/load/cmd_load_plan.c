@@ -2,6 +2,7 @@
 
 #include "analyzer/cli/commands/option_sets.h"
 #include "analyzer/cli/format/out_file.h"
+#include "analyzer/cli/load/audit_file.h"
 #include "analyzer/cli/load/load_commands.h"
 #include "analyzer/cli/load/values.h"
 #include "analyzer/load/plan/plan.h"
@@ -25,6 +26,7 @@ static gboolean read_amounts(const Invocation *invocation, LoadModel *model, GEr
     if (!value_whole(invocation, "seed", &model->seed, error) ||
         !value_duration(invocation, "duration", &model->duration_ns, error) ||
         !value_duration(invocation, "warm-up", &model->warm_up_ns, error) ||
+        !value_duration(invocation, "ramp", &model->ramp_ns, error) ||
         !value_whole(invocation, "files", &model->files, error) ||
         !value_size(invocation, "max-file", &model->max_file_bytes, error) ||
         !value_whole(invocation, "clients", &clients, error))
@@ -77,10 +79,80 @@ static json_t *describe(const char *path, const LoadModel *model, const LoadPlan
     return document;
 }
 
+/* ---- of an audit log ---- */
+
+/* What has no meaning there: the log says when what is done. */
+static const char *const of_models[] = {"alpha", "rate", "persistence", "ramp", "gaps", "mix", "files", "zipf"};
+
+static gboolean read_audit_options(const Invocation *invocation, AuditOptions *options, GError **error) {
+    *options = (AuditOptions){.speed = 1};
+    load_preset("alicloud", &options->model);
+    options->model.warm_up_ns = options->model.duration_ns = 0;
+    if (strcmp(option_text(invocation, "preset"), options->model.preset) != 0)
+        return fail(error, PLUMB_ERROR_CONFIG, "--from-audit and --preset exclude each other: the log says it");
+    for (guint i = 0; i < G_N_ELEMENTS(of_models); i++)
+        if (option_text(invocation, of_models[i]) != NULL)
+            return fail(error, PLUMB_ERROR_CONFIG, "--from-audit and --%s exclude each other: the log says it",
+                        of_models[i]);
+    if (!read_amounts(invocation, &options->model, error) ||
+        !value_real(invocation, "speed", (Range){1e-3, 1e4}, &options->speed, error))
+        return FALSE;
+    if (option_text(invocation, "size-unit") != NULL)
+        options->model.size_unit_bytes = size_unit(option_text(invocation, "size-unit"));
+
+    const gint64 duration_ns = options->model.duration_ns;
+    if (duration_ns > 0) options->duration_ns = duration_ns + options->model.warm_up_ns;
+    if (duration_ns == 0) options->model.duration_ns = G_GINT64_CONSTANT(1000000000); /* it is the log's */
+    return load_model_check(&options->model, error);
+}
+
+static json_t *describe_audit(const char *path, const AuditOptions *options, const LoadPlanSums *sums,
+                              const AuditSums *of_log) {
+    LoadModel model = options->model;
+    model.preset = "audit";
+    model.duration_ns = of_log->end_ns - model.warm_up_ns;
+    json_t *document = describe(path, &model, sums), *left_out = json_object();
+    GHashTableIter iter;
+    gpointer command, n;
+    g_hash_table_iter_init(&iter, of_log->left_out);
+    while (g_hash_table_iter_next(&iter, &command, &n))
+        json_object_set_new(left_out, command, json_integer((json_int_t) * (guint64 *)n));
+    json_object_set_new(document, "audit",
+                        json_pack("{s:f, s:I, s:I, s:I, s:I, s:o}", "speed", options->speed, "lines",
+                                  (json_int_t)of_log->lines, "refused", (json_int_t)of_log->refused, "other_lines",
+                                  (json_int_t)of_log->other_lines, "later", (json_int_t)of_log->later, "left_out",
+                                  left_out));
+    return document;
+}
+
+static CliExit run_audit(Invocation *invocation) {
+    const char *path = invocation->arguments[0];
+    const gboolean to_stdout = strcmp(path, "-") == 0;
+    GError *error = NULL;
+    AuditOptions options;
+    LoadPlanSums sums;
+    AuditSums of_log;
+    if (!read_audit_options(invocation, &options, &error)) return invocation_failed(invocation, error);
+    g_autoptr(AuditPlan) plan = audit_plan_new(&options);
+    g_autoptr(OutFile) file = out_file_open(to_stdout ? NULL : path, &error);
+    if (file == NULL || !audit_file_plan(option_text(invocation, "from-audit"), plan, write_piece, file, &error) ||
+        !audit_plan_end(plan, &sums, &of_log, &error) || !out_file_finish(file, &error))
+        return invocation_failed(invocation, error);
+    if (to_stdout) return CLI_OK;
+
+    json_auto_t *document = describe_audit(path, &options, &sums, &of_log);
+    const ShowOptions show = invocation_show_options(invocation);
+    return invocation_print(invocation, document, show_load_plan, &show);
+}
+
 static CliExit run(Invocation *invocation) {
     const char *path = invocation->arguments[0];
     if (g_str_has_suffix(path, ".gz") || g_str_has_suffix(path, ".zst"))
         return invocation_usage(invocation, "a plan is not compressed: leave out the ending of '%s'", path);
+
+    if (option_text(invocation, "from-audit") != NULL) return run_audit(invocation);
+    if (option_text(invocation, "speed") != NULL)
+        return invocation_usage(invocation, "--speed is of --from-audit: name a log");
 
     GError *error = NULL;
     LoadModel model;
@@ -107,6 +179,8 @@ static const Option options[] = {
      "how much of a second's rate goes on into the next, 0 to 0.999 (default: 0)", NULL},
     {"duration", OPTION_TEXT, "TIME", NULL, "how long is measured (default: 5m)", NULL},
     {"warm-up", OPTION_TEXT, "TIME", NULL, "how long before it the load runs, not measured (default: 30s)", NULL},
+    {"ramp", OPTION_TEXT, "TIME", NULL, "of the warm-up, from its begin: the rate rises to the full one (default: 0s)",
+     NULL},
     {"gaps", OPTION_CHOICE, "pareto|lomax|poisson|even", NULL, "between operations (default: pareto)", NULL},
     {"mix", OPTION_TEXT, "KIND=N,...", NULL,
      "weights of read, pread, write, append, open, stat, list, mkdir, rename, delete", NULL},
@@ -115,6 +189,9 @@ static const Option options[] = {
     {"size-unit", OPTION_CHOICE, "B|KiB|10KB", NULL, "of the model's sizes of requests (default: B)", NULL},
     {"zipf", OPTION_TEXT, "E", NULL, "exponent of the files' popularity; 0: all alike (default: 0; of yahoo: 0.75)",
      NULL},
+    {"from-audit", OPTION_TEXT, "LOG", NULL, "replay this audit log of a NameNode, instead of drawing what is done",
+     NULL},
+    {"speed", OPTION_TEXT, "X", NULL, "of the replay: 2 is twice as fast as the log (default: 1)", NULL},
     {"clients", OPTION_TEXT, "N", NULL, "clients with connections of their own (default: 16)", NULL},
     OPTION_THE_END,
 };
@@ -130,7 +207,8 @@ const Command command_load_plan = {
              "byte, on every machine. It asks no server. docs/load.md says what is drawn, and the format of the file.",
     .example = "  plumb load plan night.plan --alpha 0.05 --duration 10m\n"
                "  plumb load plan reads.plan --preset table15 --seed 7\n"
-               "  plumb load plan small.plan --rate 50 --duration 1m --mix read=70,write=20,stat=10 --max-file 1M\n",
+               "  plumb load plan small.plan --rate 50 --duration 1m --mix read=70,write=20,stat=10 --max-file 1M\n"
+               "  plumb load plan monday.plan --from-audit hdfs-audit.log --speed 2 --duration 30m\n",
     .options = options,
     .server_only = TRUE,
     .run = run,

@@ -1,68 +1,76 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/cli/commands/option_sets.h"
-#include "analyzer/cli/load/executor.h"
+#include "analyzer/cli/load/find_run.h"
 #include "analyzer/cli/load/load_commands.h"
+#include "analyzer/cli/load/plan_file.h"
 #include "analyzer/cli/load/values.h"
-#include "analyzer/load/plan/plan.h"
 #include "analyzer/load/results/report.h"
 #include "common/base/error.h"
 
-#define PIECE_BYTES (1u << 20)
-#define SLOWEST     10u
+#define NS_PER_SECOND G_GINT64_CONSTANT(1000000000)
+#define SLOWEST       10u
+#define THREADS_MOST  20000u
 /* What the executor ends with after SIGINT or SIGTERM. */
 #define INTERRUPTED 130
-
-/* Before a JVM is started for nothing. */
-static gboolean check_plan(const char *path, GError **error) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(error, errno, "%s", path);
-    g_autoptr(LoadPlanReader) reader = load_plan_reader_new(NULL, NULL);
-    g_autofree guint8 *piece = g_malloc(PIECE_BYTES);
-    gboolean sound = TRUE;
-    for (ssize_t n = 1; sound && n != 0;) {
-        n = read(fd, piece, PIECE_BYTES);
-        if (n > 0) sound = load_plan_read(reader, (Bytes){piece, (gsize)n}, error);
-        if (n < 0 && errno != EINTR) sound = fail_errno(error, errno, "%s", path);
-    }
-    close(fd);
-
-    LoadPlanSums sums;
-    if (sound && load_plan_read_end(reader, &sums, error)) return TRUE;
-    if (!g_error_matches(*error, PLUMB_ERROR, PLUMB_ERROR_IO)) g_prefix_error(error, "%s: ", path);
-    return FALSE;
-}
 
 /* The result's file is not there yet, or may be written over. */
 static gboolean check_result(const Invocation *invocation, const char *path, GError **error) {
     if (access(path, F_OK) != 0 || option_flag(invocation, "overwrite")) return TRUE;
-    return fail(error, PLUMB_ERROR_CONFIG, "%s is there already: name another file with --result, or say --overwrite",
+    return fail(error, PLUMB_ERROR_CONFIG, "%s is there already: name another file, with --result, or say --overwrite",
                 path);
 }
 
-static gboolean set_limits(const Invocation *invocation, Executor *executor, GError **error) {
+/* A number of nanoseconds. */
+static void set_ns(Executor *executor, const char *name, gint64 ns) {
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, ns);
+    executor_set(executor, name, text);
+}
+
+/* "2/3" */
+static gboolean set_share(const Invocation *invocation, Executor *executor, GError **error) {
+    const char *text = option_text(invocation, "share");
+    gint64 wait_ns = 600 * NS_PER_SECOND;
+    guint64 number, of;
+    if (!value_duration(invocation, "wait", &wait_ns, error)) return FALSE;
+    if (text == NULL) return TRUE;
+    if (!share_parse(text, &number, &of))
+        return fail(error, PLUMB_ERROR_CONFIG, "--share=%s: must be I/N, as 1/3: the first of three hosts", text);
+    executor_set(executor, "share", text);
+    set_ns(executor, "wait-ns", wait_ns);
+    return TRUE;
+}
+
+gboolean run_configure(const Invocation *invocation, Executor *executor, GError **error) {
     double max_errors = 50;
-    gint64 max_lag_ns = G_GINT64_CONSTANT(60000000000), drain_ns = G_GINT64_CONSTANT(30000000000);
+    gint64 max_lag_ns = 60 * NS_PER_SECOND, max_p99_ns = 0, drain_ns = 30 * NS_PER_SECOND;
     const guint64 threads = option_number(invocation, "threads");
+    guint64 closed = 0;
     if (!value_real(invocation, "max-errors", (Range){0, 100}, &max_errors, error) ||
         !value_duration(invocation, "max-lag", &max_lag_ns, error) ||
-        !value_duration(invocation, "drain", &drain_ns, error))
+        !value_duration(invocation, "max-p99", &max_p99_ns, error) ||
+        !value_duration(invocation, "drain", &drain_ns, error) || !value_whole(invocation, "closed", &closed, error))
         return FALSE;
-    if (threads < 1 || threads > 20000)
-        return fail(error, PLUMB_ERROR_CONFIG, "--threads=%" G_GUINT64_FORMAT ": from 1 to 20000", threads);
+    if (option_text(invocation, "closed") != NULL && (closed < 1 || closed > THREADS_MOST))
+        return fail(error, PLUMB_ERROR_CONFIG, "--closed=%" G_GUINT64_FORMAT ": from 1 to %u", closed, THREADS_MOST);
+    if (threads < 1 || threads > THREADS_MOST)
+        return fail(error, PLUMB_ERROR_CONFIG, "--threads=%" G_GUINT64_FORMAT ": from 1 to %u", threads, THREADS_MOST);
 
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     executor_set(executor, "max-errors", g_ascii_formatd(text, sizeof text, "%.6f", max_errors));
-    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, max_lag_ns);
-    executor_set(executor, "max-lag-ns", text);
-    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, drain_ns);
-    executor_set(executor, "drain-ns", text);
+    set_ns(executor, "max-lag-ns", max_lag_ns);
+    set_ns(executor, "drain-ns", drain_ns);
+    if (max_p99_ns > 0) set_ns(executor, "max-p99-ns", max_p99_ns);
+    if (closed > 0) executor_set(executor, "closed", option_text(invocation, "closed"));
+    if (!set_share(invocation, executor, error)) return FALSE;
     g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, threads);
     executor_set(executor, "threads", text);
     executor_set(executor, "new-client", option_flag(invocation, "new-client") ? "true" : "false");
+    executor_set(executor, "live",
+                 option_flag(invocation, "quiet") ? "off"
+                 : invocation->style.progress     ? "terminal"
+                                                  : "lines");
     return TRUE;
 }
 
@@ -99,36 +107,58 @@ static CliExit execute(const Invocation *invocation, Executor *executor, const c
     return code == CLI_OK ? printed : CLI_FAILED;
 }
 
+/* "day.plan.result", "day.plan.2-of-3.result". A new string. */
+static char *result_name(const Invocation *invocation, const char *plan) {
+    const char *given = option_text(invocation, "result"), *share = option_text(invocation, "share");
+    guint64 number, of;
+    if (given != NULL) return g_strdup(given);
+    if (share == NULL || !share_parse(share, &number, &of)) return g_strconcat(plan, ".result", NULL);
+    return g_strdup_printf("%s.%" G_GUINT64_FORMAT "-of-%" G_GUINT64_FORMAT ".result", plan, number, of);
+}
+
 static CliExit run(Invocation *invocation) {
+    static const char *const of_one_run[] = {"share", "hdr-log", "closed"};
+    for (guint i = 0; option_text(invocation, "find-max") != NULL && i < G_N_ELEMENTS(of_one_run); i++)
+        if (option_text(invocation, of_one_run[i]) != NULL)
+            return invocation_usage(invocation, "--find-max and --%s exclude each other", of_one_run[i]);
+    if (option_text(invocation, "find-max") != NULL) return find_run(invocation);
+
     GError *error = NULL;
-    const char *plan = invocation->arguments[0];
-    g_autofree char *result = option_text(invocation, "result") != NULL ? g_strdup(option_text(invocation, "result"))
-                                                                        : g_strconcat(plan, ".result", NULL);
-    if (!check_result(invocation, result, &error) || !check_plan(plan, &error))
+    const char *plan = invocation->arguments[0], *hdr_log = option_text(invocation, "hdr-log");
+    g_autofree char *result = result_name(invocation, plan);
+    if (!check_result(invocation, result, &error) || (hdr_log != NULL && !check_result(invocation, hdr_log, &error)) ||
+        !plan_file_check(plan, NULL, &error))
         return invocation_failed(invocation, error);
     g_autoptr(Executor) executor = executor_new(invocation, "run", &error);
-    if (executor == NULL || !set_limits(invocation, executor, &error)) return invocation_failed(invocation, error);
+    if (executor == NULL || !run_configure(invocation, executor, &error)) return invocation_failed(invocation, error);
     executor_set(executor, "plan", plan);
     executor_set(executor, "result", result);
-    executor_set(executor, "live",
-                 option_flag(invocation, "quiet") ? "off"
-                 : invocation->style.progress     ? "terminal"
-                                                  : "lines");
+    if (hdr_log != NULL) executor_set(executor, "hdr-log", hdr_log);
     return execute(invocation, executor, result);
 }
 
 static const Option options[] = {
     OPTIONS_EXECUTOR,
-    {"result", OPTION_TEXT, "FILE", NULL, "where the results go (default: the plan's name and .result)", NULL},
+    {"result", OPTION_TEXT, "FILE", NULL, "where the results go (default: the plan's name and .result, or .find)",
+     NULL},
     {"overwrite", OPTION_FLAG, NULL, NULL, "replace that file if it is there", NULL},
     {"trace", OPTION_TEXT, "HOST:PORT", NULL, "run with the agent, and send spans to this plumbd", NULL},
     {"sampling", OPTION_TEXT, "POLICY", NULL, "which operations are traced then (docs/tracing.md)", "Load#*=always"},
     {"agent-jar", OPTION_TEXT, "FILE", NULL, "plumb-agent.jar (default: where it is installed, or was built)", NULL},
     {"new-client", OPTION_FLAG, NULL, NULL, "a new FileSystem for each operation", NULL},
     {"threads", OPTION_NUMBER, "N", NULL, "operations at a time, at most; further ones wait", "2000"},
+    {"closed", OPTION_TEXT, "N", NULL, "a closed loop of N workers, which wait for the cluster (docs/load.md)", NULL},
+    {"share", OPTION_TEXT, "I/N", NULL, "this host is the I-th of N that share the plan and begin together", NULL},
+    {"wait", OPTION_TEXT, "TIME", NULL, "of --share: how long the others are waited for (default: 10m)", NULL},
+    {"hdr-log", OPTION_TEXT, "FILE", NULL, "write latencies as a log of HdrHistogram, too, by kind and second", NULL},
     {"max-errors", OPTION_TEXT, "PERCENT", NULL, "stop when more of the last 10 s failed (default: 50)", NULL},
     {"max-lag", OPTION_TEXT, "TIME", NULL, "stop when operations begin later than this (default: 60s)", NULL},
+    {"max-p99", OPTION_TEXT, "TIME", NULL, "stop when the p99 of each of 10 seconds was above this", NULL},
     {"drain", OPTION_TEXT, "TIME", NULL, "how long is waited for the last operations (default: 30s)", NULL},
+    {"find-max", OPTION_TEXT, "LIMITS", NULL,
+     "find the greatest rate that holds them: p99<=50ms, or read:p99<=50ms,errors<=1%", NULL},
+    {"searches", OPTION_NUMBER, "N", NULL, "of --find-max: how often it is looked for", "3"},
+    {"precision", OPTION_TEXT, "PERCENT", NULL, "of --find-max: how near it comes (default: 10)", NULL},
     {"quiet", OPTION_FLAG, NULL, NULL, "no line of progress", NULL},
     OPTION_THE_END,
 };
@@ -144,9 +174,12 @@ const Command command_load_run = {
         "Makes the files of the plan below --folder, then begins each operation when it is due, whatever became of\n"
         "those before it: latency counts from the due time. Every operation's result goes to a file as it ends, and\n"
         "'plumb load report' prints it again. It uses the Hadoop client and configuration that 'hadoop classpath'\n"
-        "names. SIGINT ends it early; the results so far are whole. docs/load.md says all of it.",
+        "names. SIGINT ends it early; the results so far are whole. With --find-max the plan is drawn anew at other\n"
+        "rates and run at each, until the greatest that holds is known; the results go to a folder, which 'plumb load\n"
+        "report' takes. docs/load.md says all of it.",
     .example = "  plumb load run night.plan\n"
                "  plumb load run night.plan --folder hdfs://nn:8020/load --result night-1.result\n"
+               "  plumb load run night.plan --find-max 'p99<=50ms,errors<=0.5%'\n"
                "  plumb load run night.plan --trace plumbd-host:9410 --overwrite\n",
     .options = options,
     .server_only = TRUE,

@@ -1,9 +1,12 @@
 #include "analyzer/cli/load/values.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/base/config_value.h"
 #include "common/base/error.h"
+
+#define SHARES_MOST 10000
 
 gboolean value_real(const Invocation *invocation, const char *name, Range range, double *value, GError **error) {
     const char *text = option_text(invocation, name);
@@ -38,4 +41,12 @@ gboolean value_whole(const Invocation *invocation, const char *name, guint64 *va
     const char *text = option_text(invocation, name);
     if (text == NULL || g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, value, NULL)) return TRUE;
     return fail(error, PLUMB_ERROR_CONFIG, "--%s=%s: must be a whole number from 0 on", name, text);
+}
+
+gboolean share_parse(const char *text, guint64 *number, guint64 *of) {
+    const char *slash = strchr(text, '/');
+    if (slash == NULL) return FALSE;
+    g_autofree char *first = g_strndup(text, (gsize)(slash - text));
+    return g_ascii_string_to_unsigned(slash + 1, 10, 1, SHARES_MOST, of, NULL) &&
+           g_ascii_string_to_unsigned(first, 10, 1, *of, number, NULL);
 }

@@ -53,6 +53,8 @@ void show_straggler_line(const json_t *app, const json_t *straggler, const Style
 void show_load_plan(const json_t *document, const ShowOptions *options, GString *out);
 /* The same as a page with pictures: one file of HTML, with SVG in it. */
 void show_load_html(const json_t *document, const ShowOptions *options, GString *out);
+/* A search for the greatest rate. */
+void show_load_find(const json_t *document, const ShowOptions *options, GString *out);
 void show_load_report(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 

@@ -17,6 +17,28 @@ static char *of_kinds(const json_t *kinds) {
     return g_string_free(text, FALSE);
 }
 
+/* Of a replay: what of the log is in the plan. */
+static void append_audit(const json_t *audit, GString *text) {
+    g_autofree char *lines = show_count(field_number(audit, "lines"), "line", "lines");
+    const char *command;
+    json_t *n;
+    g_string_append_printf(text, " The audit log has %s.", lines);
+    if (field_number(audit, "refused") > 0)
+        g_string_append_printf(text, " %.0f were refused by the NameNode, and are left out.",
+                               field_number(audit, "refused"));
+    if (field_number(audit, "later") > 0)
+        g_string_append_printf(text, " %.0f are past the duration.", field_number(audit, "later"));
+    if (field_number(audit, "other_lines") > 0)
+        g_string_append_printf(text, " %.0f are of other loggers.", field_number(audit, "other_lines"));
+    guint i = 0;
+    json_object_foreach((json_t *)field_object(audit, "left_out"), command, n) {
+        g_autofree char *clean = g_strescape(command, NULL);
+        g_string_append_printf(text, "%s%" JSON_INTEGER_FORMAT " %s", i++ == 0 ? " No kind is like these: " : ", ",
+                               json_integer_value(n), clean);
+    }
+    if (i > 0) g_string_append_c(text, '.');
+}
+
 void show_load_plan(const json_t *document, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     g_autofree char *name = show_text(style, document, "plan");
@@ -41,6 +63,7 @@ void show_load_plan(const json_t *document, const ShowOptions *options, GString 
     const double cut = field_number(document, "files_cut");
     if (cut > 0) g_string_append_printf(text, ", of which %.0f would be larger and are cut (--max-file)", cut);
     g_string_append_c(text, '.');
+    if (field_present(document, "audit")) append_audit(field_object(document, "audit"), text);
     paragraph_append(style, 0, text->str, out);
 }
 
@@ -53,6 +76,7 @@ static char *duration_of(const Style *style, const json_t *object, const char *f
 static const char *end_text(const char *end) {
     if (strcmp(end, "interrupted") == 0) return "It was interrupted";
     if (strcmp(end, "errors") == 0) return "It was stopped, for too many operations failed";
+    if (strcmp(end, "latency") == 0) return "It was stopped, for its p99 was too long (--max-p99)";
     if (strcmp(end, "lag") == 0) return "It was stopped, for operations began too late";
     if (strcmp(end, "result") == 0) return "It was stopped, for its result could not be written";
     return "It has no end: the executor was killed";
@@ -67,12 +91,51 @@ static void show_head(const json_t *document, const Style *style, GString *out) 
     g_autofree char *seed = show_text(style, head, "plan-seed");
     const gboolean even = field_present(head, "plan-rate");
     g_autofree char *rate = show_text(style, head, even ? "plan-rate" : "plan-alpha");
+    g_autofree char *speed = show_text(style, head, "plan-speed");
     g_autoptr(GString) text = g_string_new(NULL);
     g_string_append_printf(text, "%s: begun %s on %s, Hadoop %s, %s. ", name, started, host, hadoop, folder);
-    g_string_append_printf(text, "The plan: preset %s, %s %s, gaps %s, seed %s, mix %s.", preset,
-                           even ? "rate" : "alpha", rate, gaps, seed, mix);
+    if (strcmp(field_text(head, "plan-preset"), "audit") == 0)
+        g_string_append_printf(text, "The plan: of an audit log, at %s times its speed, seed %s.", speed, seed);
+    else
+        g_string_append_printf(text, "The plan: preset %s, %s %s, gaps %s, seed %s, mix %s.", preset,
+                               even ? "rate" : "alpha", rate, gaps, seed, mix);
     if (strcmp(field_text(head, "new-client"), "yes") == 0) g_string_append(text, " Each operation had a new client.");
     paragraph_append(style, 0, text->str, out);
+}
+
+/* Of a run of several hosts: which of their results these are, and how their clocks differed. */
+static void show_shares(const json_t *document, const Style *style, GString *out) {
+    const json_t *hosts = field_list(document, "hosts"), *row;
+    const char *share = field_text(json_array_get(hosts, 0), "share"), *slash = strchr(share, '/');
+    const guint64 of = slash != NULL ? g_ascii_strtoull(slash + 1, NULL, 10) : 0;
+    gsize i;
+    if (json_array_size(hosts) == 0) return;
+
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "%zu of the %" G_GUINT64_FORMAT " hosts that shared the plan. ",
+                           json_array_size(hosts), of);
+    json_array_foreach((json_t *)hosts, i, row) {
+        g_autofree char *host = show_text(style, row, "host");
+        g_autofree char *behind = unit_duration_signed(style, field_number(row, "clock_behind_ns"), 1000);
+        g_autofree char *uncertain = duration_of(style, row, "clock_uncertain_ns");
+        g_string_append_printf(text, "%s%s, begun within %s of the others, whose clock is off by %s", i > 0 ? "; " : "",
+                               host, uncertain, behind);
+    }
+    g_string_append_c(text, '.');
+    if (json_array_size(hosts) < of) g_string_append(text, " The report lacks the others: name their results, too.");
+    paragraph_append(style, 0, text->str, out);
+}
+
+/* The caveat stands before the figures that it is about. */
+static void show_closed(const json_t *document, const Style *style, GString *out) {
+    g_autofree char *workers = show_text(style, field_object(document, "head"), "closed");
+    g_autofree char *text = g_strdup_printf(
+        "A closed loop of %s: each worker begins an operation when its last one has ended, and latency counts from "
+        "that begin. While the cluster is slow it is asked for less, so most of what would have waited is missing here "
+        "(coordinated omission). These latencies are too short for any load that does not wait; the rate is what these "
+        "workers reach.",
+        workers);
+    paragraph_append(style, 0, text, out);
 }
 
 static void show_rate(const json_t *document, const Style *style, GString *out) {
@@ -81,10 +144,11 @@ static void show_rate(const json_t *document, const Style *style, GString *out) 
     g_autofree char *due = show_count(field_number(document, "due"), "operation", "operations");
     g_autofree char *done = unit_count(field_number(document, "done"));
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text, "%s were due in %.4g s (%s); %s ended well (%s).", due,
-                           field_number(document, "seconds"), asked, done, achieved);
+    g_string_append_printf(text, "%s were %s in %.4g s (%s); %s ended well (%s).", due,
+                           field_true(document, "closed") ? "begun" : "due", field_number(document, "seconds"), asked,
+                           done, achieved);
     const json_t *late = field_object(document, "handed_on_late");
-    if (late != NULL) {
+    if (late != NULL && !field_true(document, "closed")) {
         g_autofree char *p50 = duration_of(style, late, "p50_ns"), *p99 = duration_of(style, late, "p99_ns");
         g_autofree char *wait = duration_of(style, field_object(document, "waited_for_thread"), "p99_ns");
         g_string_append_printf(
@@ -242,6 +306,12 @@ static void show_changes(const json_t *document, const Style *style, GString *ou
                      "Slower or faster: the intervals of the two runs do not meet. One run each says nothing of how "
                      "runs differ among themselves: repeat them.",
                      out);
+    if (!field_true(document, "same_loop"))
+        paragraph_append(
+            style, 0,
+            "One of them was a closed loop: its latencies lack what waited while the cluster was slow, and "
+            "say nothing against those of the other.",
+            out);
     if (!field_true(document, "same_plan"))
         paragraph_append(style, 0, "The two runs had different plans: what differs may be the load.", out);
 }
@@ -257,6 +327,8 @@ void show_load_report(const json_t *document, const ShowOptions *options, GStrin
         return;
     }
     show_head(document, style, out);
+    if (field_true(document, "closed")) show_closed(document, style, out);
+    show_shares(document, style, out);
     show_rate(document, style, out);
     show_kinds(document, style, out);
     show_errors(document, style, out);

@@ -209,6 +209,91 @@ static void append_curves(const json_t *document, const Style *style, GString *o
     g_string_append(out, "</svg>\n");
 }
 
+/* ---- rates that were tried ---- */
+
+/* One step: x is the logarithm of its rate. */
+typedef struct Tried {
+    double x;
+    const json_t *step;
+} Tried;
+
+static gint compare_tried(gconstpointer a, gconstpointer b) {
+    const double x = ((const Tried *)a)->x, y = ((const Tried *)b)->x;
+    return x < y ? -1 : x > y;
+}
+
+static double step_time(const json_t *step, const char *quantile, const char *field) {
+    return field_number(field_object(field_object(step, "latency"), quantile), field);
+}
+
+/* Those with a latency, by rate. */
+static GArray *sorted_steps(const json_t *document) {
+    GArray *sorted = g_array_new(FALSE, FALSE, sizeof(Tried));
+    gsize i;
+    const json_t *step;
+    json_array_foreach((json_t *)field_list(document, "steps"), i, step) {
+        const Tried tried = {log10(MAX(field_number(step, "rate_per_s"), 1e-3)), step};
+        if (field_object(step, "latency") != NULL) g_array_append_val(sorted, tried);
+    }
+    g_array_sort(sorted, compare_tried);
+    return sorted;
+}
+
+static void append_rates(const Plot *plot, const GArray *sorted, const char *quantile, guint place, GString *out) {
+    g_string_append_printf(out, "<path style=\"stroke:var(--c%u)\" d=\"", place);
+    for (guint i = 0; i < sorted->len; i++) {
+        const Tried *tried = &g_array_index(sorted, Tried, i);
+        append_point(plot, tried->x, step_time(tried->step, quantile, "ns"), i == 0, out);
+    }
+    g_string_append(out, "\"/>\n");
+    append_name(quantile, place, place, out);
+}
+
+/* A dot in the colour of the verdict, and its interval. */
+static void append_dot(const Plot *plot, const Tried *tried, const char *quantile, GString *out) {
+    const char *verdict = field_text(tried->step, "verdict");
+    const guint colour = strcmp(verdict, "holds") == 0 ? 2 : strcmp(verdict, "undecided") == 0 ? 5 : 4;
+    const double ns = step_time(tried->step, quantile, "ns"), high = step_time(tried->step, quantile, "high_ns");
+    const double x = plot_x(plot, tried->x);
+    g_string_append_printf(out, "<path style=\"stroke:var(--c%u)\" d=\"M%.1f %.1fV%.1f\"/>", colour, x,
+                           plot_y(plot, step_time(tried->step, quantile, "low_ns")), plot_y(plot, MAX(high, ns)));
+    g_string_append_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" style=\"fill:var(--c%u)\"><title>", x,
+                           plot_y(plot, ns), colour);
+    append_element(out, "", verdict, "</title></circle>\n");
+}
+
+static void append_tried(const json_t *document, const Style *style, GString *out) {
+    g_autoptr(GArray) sorted = sorted_steps(document);
+    if (sorted->len == 0) return;
+    const char *quantile = field_text(document, "quantile");
+    const double bound = field_number(document, "bound_ns");
+    Plot plot = {.style = style, .y_from = log10(MAX(bound, 1)), .y_to = log10(MAX(bound, 1)), .times = TRUE};
+    for (guint i = 0; i < sorted->len; i++) {
+        const json_t *step = g_array_index(sorted, Tried, i).step;
+        plot.y_from = MIN(plot.y_from, log10(MAX(step_time(step, "p50", "ns"), 1)));
+        plot.y_to = MAX(plot.y_to, log10(MAX(step_time(step, quantile, "ns"), 1)));
+    }
+    plot.y_from = floor(plot.y_from);
+    plot.y_to = ceil(plot.y_to);
+    plot.x_from = g_array_index(sorted, Tried, 0).x;
+    plot.x_to = g_array_index(sorted, Tried, sorted->len - 1).x;
+
+    g_string_append(out, "<h2>Latency, by rate</h2>\n");
+    plot_begin(&plot, "latency by rate", out);
+    for (guint i = 0; i <= 4; i++) {
+        const double x = plot.x_from + (plot.x_to - plot.x_from) * i / 4;
+        g_autofree char *label = unit_per_s(pow(10, x));
+        if (i == 0 || plot.x_to > plot.x_from) append_x_label(&plot, x, label, out);
+    }
+    g_string_append_printf(out, "<path style=\"stroke:var(--c4);stroke-dasharray:4\" d=\"M%.0f %.1fH%.0f\"/>\n", LEFT,
+                           plot_y(&plot, bound), WIDTH - RIGHT);
+    append_rates(&plot, sorted, "p50", 0, out);
+    append_rates(&plot, sorted, quantile, 1, out);
+    for (guint i = 0; i < sorted->len; i++) append_dot(&plot, &g_array_index(sorted, Tried, i), quantile, out);
+    g_string_append(out, "</svg>\n<p class=\"dim\">Both axes are logarithms. Dots: what a run was judged by, with its "
+                         "interval of 95 %; dashed: the bound.</p>\n");
+}
+
 /* ---- tables ---- */
 
 static void append_quantile(const json_t *latency, const char *name, const Style *style, GString *out) {
@@ -265,10 +350,10 @@ static void append_slowest(const json_t *document, const Style *style, GString *
 }
 
 /* The paragraphs above the first table are those of the text, which ends with an empty line. */
-static void append_words(const json_t *document, const Style *style, GString *out) {
+static void append_words(const json_t *document, Show show, const Style *style, GString *out) {
     ShowOptions plain = {.style = *style};
     g_autoptr(GString) text = g_string_new(NULL);
-    show_load_report(document, &plain, text);
+    show(document, &plain, text);
     char *end = strstr(text->str, "\n\n");
     if (end != NULL) *end = '\0';
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", 0);
@@ -278,7 +363,7 @@ static void append_words(const json_t *document, const Style *style, GString *ou
 
 static void append_run(const json_t *document, const Style *style, GString *out) {
     append_element(out, "<h1>Load: ", field_text(document, "result"), "</h1>\n");
-    append_words(document, style, out);
+    append_words(document, show_load_report, style, out);
     append_kinds(document, style, out);
     append_timeline(document, style, out);
     append_curves(document, style, out);
@@ -305,6 +390,34 @@ static void append_changes(const json_t *document, const Style *style, GString *
     g_string_append(out, "</table></div>\n");
 }
 
+static void append_steps(const json_t *document, const Style *style, GString *out) {
+    gsize i;
+    const json_t *step;
+    const char *quantile = field_text(document, "quantile");
+    g_string_append(out, "<h2>All that was tried</h2>\n<div class=\"scroll\"><table><tr><th>step<th>search<th>rate"
+                         "<th>achieved<th>p50");
+    append_element(out, "<th>", quantile, "<th><th>why</tr>\n");
+    json_array_foreach((json_t *)field_list(document, "steps"), i, step) {
+        const json_t *latency = field_object(step, "latency");
+        g_string_append_printf(out, "<tr><td>%u</td>", (guint)i + 1);
+        append_cell(out, unit_count(field_number(step, "search")));
+        append_cell(out, unit_per_s(field_number(step, "rate_per_s")));
+        append_cell(out, unit_per_s(field_number(step, "achieved_per_s")));
+        append_quantile(latency, "p50", style, out);
+        append_quantile(latency, quantile, style, out);
+        append_element(out, "<td>", field_text(step, "verdict"), "</td>");
+        append_element(out, "<td>", field_text(step, "why"), "</td></tr>\n");
+    }
+    g_string_append(out, "</table></div>\n");
+}
+
+static void append_find(const json_t *document, const Style *style, GString *out) {
+    append_element(out, "<h1>Greatest rate: ", field_text(document, "folder"), "</h1>\n");
+    append_words(document, show_load_find, style, out);
+    append_tried(document, style, out);
+    append_steps(document, style, out);
+}
+
 void show_load_html(const json_t *document, const ShowOptions *options, GString *out) {
     Style style = options->style;
     style.width = 0;
@@ -315,6 +428,8 @@ void show_load_html(const json_t *document, const ShowOptions *options, GString 
         append_changes(document, &style, out);
         append_run(field_object(document, "before"), &style, out);
         append_run(field_object(document, "after"), &style, out);
+    } else if (field_present(document, "find_max")) {
+        append_find(document, &style, out);
     } else {
         append_run(document, &style, out);
     }

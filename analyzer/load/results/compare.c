@@ -52,6 +52,8 @@ json_t *load_compare(json_t *before, json_t *after) {
         const json_t *other = kind_of(after, name);
         if (other != NULL) compare_kind(name, kind, other, changes);
     }
-    return json_pack("{s:b, s:o, s:o, s:o}", "same_plan", (int)same_plan(before, after), "before", before, "after",
-                     after, "changes", changes);
+    const gboolean same_loop =
+        json_is_true(json_object_get(before, "closed")) == json_is_true(json_object_get(after, "closed"));
+    return json_pack("{s:b, s:b, s:o, s:o, s:o}", "same_plan", (int)same_plan(before, after), "same_loop",
+                     (int)same_loop, "before", before, "after", after, "changes", changes);
 }

@@ -117,10 +117,29 @@ static json_t *head_json(const LoadRun *run) {
     return object;
 }
 
-/* Seconds that were measured: the plan's, unless the run ended before. */
+static json_int_t head_int(GHashTable *head, const char *key) {
+    const char *text = g_hash_table_lookup(head, key);
+    return text != NULL ? g_ascii_strtoll(text, NULL, 10) : 0;
+}
+
+/* Of a run that several hosts shared: those whose results are here. */
+static json_t *hosts_json(const LoadRun *run) {
+    json_t *list = json_array();
+    for (guint i = 0; i < (run->hosts != NULL ? run->hosts->len : 1); i++) {
+        GHashTable *head = run->hosts != NULL ? run->hosts->pdata[i] : run->head;
+        const char *host = g_hash_table_lookup(head, "host");
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "host", host != NULL ? host : "", "share",
+                                              (const char *)g_hash_table_lookup(head, "share"), "clock_behind_ns",
+                                              head_int(head, "clock-behind-ns"), "clock_uncertain_ns",
+                                              head_int(head, "clock-uncertain-ns")));
+    }
+    return list;
+}
+
+/* Seconds that were measured: the plan's, unless the run ended before. A closed loop may be through with it sooner. */
 static double measured_seconds(const LoadRun *run) {
-    const gint64 until_ns = run->end == RUN_DONE ? run->warm_up_ns + run->duration_ns
-                                                 : MIN(run->end_ns, run->warm_up_ns + run->duration_ns);
+    const gint64 until_ns = run->end == RUN_DONE && !run->closed ? run->warm_up_ns + run->duration_ns
+                                                                 : MIN(run->end_ns, run->warm_up_ns + run->duration_ns);
     return (double)MAX(until_ns - run->warm_up_ns, 0) / NS;
 }
 
@@ -164,8 +183,10 @@ json_t *load_report(const LoadRun *run, const char *name, const LoadReportOption
                                   kind_json(load_kind_name((LoadKind)i), &run->kinds[i], seconds, options->pictures));
     if (json_array_size(kinds) > 1) json_array_append_new(kinds, kind_json("all", &all, seconds, options->pictures));
     json_object_set_new(document, "kinds", kinds);
-    json_object_set_new(document, "generator_late", json_boolean(generator_late(document)));
+    json_object_set_new(document, "closed", json_boolean(run->closed));
+    json_object_set_new(document, "generator_late", json_boolean(!run->closed && generator_late(document)));
     json_object_set_new(document, "errors", errors_json(run));
+    if (run->shared) json_object_set_new(document, "hosts", hosts_json(run));
     json_object_set_new(document, "slowest", slowest_json(run, options->slowest));
     g_array_unref(all.samples);
     return document;

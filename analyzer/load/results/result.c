@@ -50,6 +50,7 @@ void load_run_free(LoadRun *run) {
     g_ptr_array_unref(run->texts);
     g_array_unref(run->failures);
     g_array_unref(run->slowest);
+    g_clear_pointer(&run->hosts, g_ptr_array_unref);
     g_free(run);
 }
 
@@ -66,7 +67,7 @@ const char *load_run_head(const LoadRun *run, const char *key) {
 }
 
 const char *load_run_end_name(LoadRunEnd end) {
-    static const char *const names[] = {"done", "interrupted", "errors", "lag", "result", "killed"};
+    static const char *const names[] = {"done", "interrupted", "errors", "lag", "result", "latency", "killed"};
     return names[end];
 }
 
@@ -111,6 +112,8 @@ static gboolean parse_head(LoadRun *run, const char *text, GError **error) {
         !head_number(run, "plan-duration-ns", most_ns, &duration_ns, error) ||
         !head_number(run, "warm-up-operations", LOAD_OPERATIONS_MOST, &run->in_warm_up, error))
         return FALSE;
+    run->closed = *load_run_head(run, "closed") != '\0';
+    run->shared = *load_run_head(run, "share") != '\0';
     run->warm_up_ns = (gint64)warm_up_ns;
     run->duration_ns = (gint64)duration_ns;
     return TRUE;
@@ -185,7 +188,8 @@ static gboolean take_operation(LoadRun *run, const guint8 *record) {
     slow.service_ns = end_ns - begin_ns;
     slow.kind = (LoadKind)record[1];
     run->end_ns = MAX(run->end_ns, end_ns);
-    run->handed_on = MAX(run->handed_on, slow.number + 1);
+    run->seen++;
+    if (!run->shared) run->handed_on = MAX(run->handed_on, slow.number + 1);
     if (slow.due_ns < run->warm_up_ns) {
         run->warm_up_seen++;
         return TRUE;
@@ -261,7 +265,7 @@ gboolean load_run_read(LoadRunReader *reader, Bytes piece, GError **error) {
     return TRUE;
 }
 
-static gint compare_slow(gconstpointer a, gconstpointer b) {
+gint load_slow_compare(gconstpointer a, gconstpointer b) {
     const LoadSlow *x = a, *y = b;
     if (x->latency_ns != y->latency_ns) return x->latency_ns > y->latency_ns ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -273,7 +277,10 @@ LoadRun *load_run_read_end(LoadRunReader *reader, GError **error) {
         return NULL;
     }
     reader->run->cut_bytes = reader->rest->len;
-    g_array_sort(reader->run->slowest, compare_slow);
+    if (reader->run->shared) reader->run->handed_on = MAX(reader->run->handed_on, reader->run->seen);
+    /* What would be in the warm-up was not known before. */
+    if (reader->run->closed) reader->run->in_warm_up = reader->run->warm_up_seen;
+    g_array_sort(reader->run->slowest, load_slow_compare);
     for (guint i = 0; i < reader->run->texts->len; i++) {
         char **text = (char **)&reader->run->texts->pdata[i];
         if (*text == NULL || g_utf8_validate(*text, -1, NULL)) continue;

@@ -30,7 +30,7 @@ typedef struct LoadSlow {
     gint64 due_ns, latency_ns, service_ns;
 } LoadSlow;
 
-typedef enum { RUN_DONE, RUN_INTERRUPTED, RUN_ERRORS, RUN_LAG, RUN_RESULT, RUN_KILLED } LoadRunEnd;
+typedef enum { RUN_DONE, RUN_INTERRUPTED, RUN_ERRORS, RUN_LAG, RUN_RESULT, RUN_LATENCY, RUN_KILLED } LoadRunEnd;
 
 typedef struct LoadRun {
     GHashTable *head; /* lines before the records: char * -> char * */
@@ -40,9 +40,13 @@ typedef struct LoadRun {
     GPtrArray *texts; /* char * of errors by number; NULL where there is none */
     GArray *failures; /* guint64: how often, by number */
     GArray *slowest;  /* LoadSlow: the slowest first, once the run is read */
+    GPtrArray *hosts; /* GHashTable: heads of all that were merged, its own first; NULL: none were */
     LoadRunEnd end;
     gint64 end_ns;        /* when the run ended; of one that was killed, the last that is known */
     guint64 handed_on;    /* operations that were due until then, warm-up included */
+    gboolean shared;      /* of one of several hosts: has the others' numbers between its own */
+    gboolean closed;      /* of a closed loop: operations were due when they were begun */
+    guint64 seen;         /* operations in the file */
     guint64 in_warm_up;   /* of the plan */
     guint64 warm_up_seen; /* of these, in the file */
     guint64 records;
@@ -64,6 +68,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LoadRun, load_run_free)
 
 /* A whole file. Errors: IO besides. */
 LoadRun *load_run_open(const char *path, GError **error);
+/* Results of hosts that shared a plan as one. Takes 'other' into 'run', which is the first or has been merged before.
+ * Errors: INPUT, when they are not of one run, or a share is there twice. */
+gboolean load_run_merge(LoadRun *run, const LoadRun *other, GError **error);
 /* Of the head; "" without. */
 const char *load_run_head(const LoadRun *run, const char *key);
 const char *load_run_end_name(LoadRunEnd end);
+/* Of LoadSlow, the slowest first. */
+gint load_slow_compare(gconstpointer a, gconstpointer b);

@@ -18,7 +18,7 @@ final class Clients {
     private final FileSystem[] systems;
 
     /** @param anew each operation gets a new FileSystem */
-    Clients(Configuration conf, URI uri, int n, boolean anew) throws IOException {
+    Clients(Configuration conf, URI uri, int n, Share share, boolean anew) throws IOException {
         this.conf = conf;
         this.uri = uri;
         users = new UserGroupInformation[n];
@@ -29,7 +29,7 @@ final class Clients {
             users[i] = UserGroupInformation.isSecurityEnabled()
                     ? self
                     : UserGroupInformation.createRemoteUser(self.getShortUserName());
-            if (systems != null) {
+            if (systems != null && share.takes(i)) {
                 systems[i] = open(i);
                 systems[i].exists(new org.apache.hadoop.fs.Path("/"));
             }

@@ -15,9 +15,11 @@ final class Fill {
     private Fill() {
     }
 
+    /** Those of this host's share. */
     static void make(FileSystem fs, Folder folder, Plan plan, Settings settings)
             throws IOException, InterruptedException {
-        List<Integer> missing = folder.missing(plan);
+        List<Integer> missing = folder.missing(plan, false);
+        missing.removeIf(number -> !settings.share.takes(number));
         AtomicInteger next = new AtomicInteger();
         AtomicReference<Throwable> failed = new AtomicReference<>();
         Thread[] makers = new Thread[Math.min(THREADS, missing.size())];

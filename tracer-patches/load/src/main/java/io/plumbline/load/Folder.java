@@ -20,6 +20,7 @@ import org.apache.hadoop.fs.Path;
  *   .plumb-load          the mark
  *   d/00 .. d/ff         files, by their number
  *   m/f17                folders that the load makes
+ *   r/                   where several hosts meet (Meeting)
  * </pre>
  */
 final class Folder {
@@ -27,12 +28,14 @@ final class Folder {
     private static final String MARK = ".plumb-load";
     private static final Pattern OURS = Pattern.compile("f[0-9]{1,10}(\\.renamed)?");
     private static final Pattern OUR_FOLDER = Pattern.compile("[0-9a-f]{2}");
+    private static final Pattern OF_A_MEETING = Pattern.compile("(begin|start|(ready|clock)-[0-9]{1,5})(\\.new)?");
     private static final int FOLDERS = 256;
 
     private final FileSystem fs;
     private final Path root;
     private final Path[] folders = new Path[FOLDERS];
     private final Path made;
+    private final Path meeting;
 
     Folder(FileSystem fs, Path root) {
         this.fs = fs;
@@ -41,6 +44,7 @@ final class Folder {
             folders[i] = new Path(root, String.format("d/%02x", i));
         }
         made = new Path(root, "m");
+        meeting = new Path(root, Meeting.FOLDER);
     }
 
     Path root() {
@@ -71,8 +75,12 @@ final class Folder {
         fs.mkdirs(made);
     }
 
-    /** What is of another plan, or was left by a run of this one, goes. Numbers of files that have to be made. */
-    List<Integer> missing(Plan plan) throws IOException {
+    /**
+     * Numbers of files that have to be made.
+     *
+     * @param tidy what is of another plan, or was left by a run of this one, goes
+     */
+    List<Integer> missing(Plan plan, boolean tidy) throws IOException {
         boolean[] there = new boolean[plan.numbers()];
         for (Path folder : folders) {
             for (FileStatus entry : entries(folder)) {
@@ -80,13 +88,13 @@ final class Folder {
                 if (number >= 0 && number < there.length && plan.fileBytes(number) >= 0
                         && plan.fileBytes(number) == entry.getLen() && entry.isFile()) {
                     there[number] = true;
-                } else if (ours(entry)) {
+                } else if (tidy && ours(entry)) {
                     fs.delete(entry.getPath(), false);
                 }
             }
         }
         for (FileStatus entry : entries(made)) {
-            if (ours(entry)) {
+            if (tidy && ours(entry)) {
                 fs.delete(entry.getPath(), false);
             }
         }
@@ -105,7 +113,8 @@ final class Folder {
     }
 
     private static boolean ours(FileStatus entry) {
-        return OURS.matcher(entry.getPath().getName()).matches();
+        String name = entry.getPath().getName();
+        return OURS.matcher(name).matches() || OF_A_MEETING.matcher(name).matches();
     }
 
     private FileStatus[] entries(Path folder) throws IOException {
@@ -134,9 +143,11 @@ final class Folder {
         }
         removeIfEmpty(new Path(root, "d"));
         cleanFolder(made, foreign);
+        cleanFolder(meeting, foreign);
         for (FileStatus entry : entries(root)) {
             String name = entry.getPath().getName();
-            if (!name.equals(MARK) && !name.equals("d") && !name.equals("m")) {
+            if (!name.equals(MARK) && !name.equals("d") && !name.equals("m")
+                    && !name.equals(Meeting.FOLDER)) {
                 foreign.add(entry.getPath());
             }
         }

@@ -107,17 +107,45 @@ public final class Main {
         parts.plan = Plan.read(settings.plan);
         FileSystem fs = FileSystem.get(root.toUri(), conf);
         parts.folder = new Folder(fs, root);
-        parts.folder.claim();
-        Fill.make(fs, parts.folder, parts.plan, settings);
-        parts.clients = new Clients(conf, root.toUri(), parts.plan.clients(), settings.newClients);
+        parts.share = settings.share;
+        if (settings.share.of > parts.plan.clients()) {
+            throw new UsageException("--share " + settings.share + ": the plan has " + parts.plan.clients()
+                    + " clients, and each is on one host: draw it with more --clients");
+        }
+        if (settings.share.leads()) {
+            parts.folder.claim();
+            parts.folder.missing(parts.plan, true);
+        }
+        Meeting meeting = new Meeting(fs, root, settings.share, parts.plan.hash(), settings.waitNs);
+        try {
+            return meet(meeting, parts, fs, conf, settings);
+        } finally {
+            meeting.close();
+        }
+    }
+
+    private static int meet(Meeting meeting, Run.Parts parts, FileSystem fs, Configuration conf, Settings settings)
+            throws IOException, InterruptedException, UsageException {
+        meeting.open();
+        long startNs = Meeting.ANEW;
+        while (startNs == Meeting.ANEW) {
+            Fill.make(fs, parts.folder, parts.plan, settings);
+            if (parts.clients == null) {
+                parts.clients = new Clients(conf, parts.folder.root().toUri(), parts.plan.clients(), settings.share,
+                        settings.newClients);
+            }
+            startNs = meeting.arrive();
+        }
         parts.threadsMost = settings.threads;
-        parts.result = new ResultFile(settings.result, head(parts, settings));
+        parts.result = new ResultFile(settings.result, head(parts, meeting, settings));
+
+        parts.hdrLog = settings.hdrLog == null ? null : new HdrLog(settings.hdrLog);
 
         Run run = new Run(parts);
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(run, ended)));
         try {
-            load(run, parts.result, settings);
+            load(run, parts, startNs, settings);
         } finally {
             ended.countDown();
         }
@@ -127,16 +155,27 @@ public final class Main {
         return run.reason() == StopReason.DONE ? 0 : run.reason() == StopReason.INTERRUPTED ? INTERRUPTED : 1;
     }
 
-    private static void load(Run run, ResultFile result, Settings settings) throws IOException, InterruptedException {
-        Thread watch = new Thread(new Watch(run, result, settings), "watch");
+    private static void load(Run run, Run.Parts parts, long startNs, Settings settings)
+            throws IOException, InterruptedException {
+        Thread watch = new Thread(new Watch(run, parts.result, parts.hdrLog, settings), "watch");
         watch.setDaemon(true);
-        run.start();
+        run.start(settings.share.alone() ? System.nanoTime() : startNs);
+        if (parts.hdrLog != null) {
+            parts.hdrLog.begin();
+        }
         watch.start();
-        run.dispatch();
+        if (settings.closed > 0) {
+            run.dispatchClosed(settings.closed);
+        } else {
+            run.dispatch();
+        }
         run.finish(run.reason() == StopReason.DONE ? settings.drainNs : SHORT_DRAIN_NS);
         watch.interrupt();
         watch.join();
-        result.close();
+        parts.result.close();
+        if (parts.hdrLog != null) {
+            parts.hdrLog.close();
+        }
     }
 
     /** SIGINT or SIGTERM: the results are to be whole before the process is gone. */
@@ -149,7 +188,7 @@ public final class Main {
         }
     }
 
-    private static Map<String, String> head(Run.Parts parts, Settings settings) {
+    private static Map<String, String> head(Run.Parts parts, Meeting meeting, Settings settings) {
         Plan plan = parts.plan;
         Map<String, String> head = new LinkedHashMap<>();
         Instant now = Instant.now();
@@ -160,9 +199,18 @@ public final class Main {
         head.put("java", System.getProperty("java.version"));
         head.put("traced", Traces.there() ? "yes" : "no");
         head.put("new-client", settings.newClients ? "yes" : "no");
+        if (settings.closed > 0) {
+            head.put("closed", Integer.toString(settings.closed));
+        }
         head.put("threads", Integer.toString(settings.threads));
-        head.put("operations", Integer.toString(plan.operations()));
-        head.put("warm-up-operations", Integer.toString(plan.inWarmUp()));
+        if (!settings.share.alone()) {
+            head.put("share", settings.share.toString());
+            head.put("meeting", meeting.run());
+            head.put("clock-behind-ns", Long.toString(meeting.clock().behindNs()));
+            head.put("clock-uncertain-ns", Long.toString(meeting.clock().uncertainNs()));
+        }
+        head.put("operations", Integer.toString(plan.operations(settings.share, Long.MAX_VALUE)));
+        head.put("warm-up-operations", Integer.toString(plan.operations(settings.share, plan.warmUp())));
         head.put("plan-hash", plan.hash());
         for (Map.Entry<String, String> line : plan.head.entrySet()) {
             head.put("plan-" + line.getKey(), line.getValue());

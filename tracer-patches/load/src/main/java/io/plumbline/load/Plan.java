@@ -131,24 +131,31 @@ final class Plan {
         return (int) headNumber("clients");
     }
 
+    /** Of warm-up and measurement. */
+    long endNs() {
+        return warmUp() + headNumber("duration-ns");
+    }
+
     long warmUp() {
         return headNumber("warm-up-ns");
     }
 
-    /** Operations that are due before the warm-up is over. */
-    int inWarmUp() {
-        int n = Arrays.binarySearch(due, 0, operations, warmUp());
-        if (n < 0) {
-            return -n - 1;
-        }
-        while (n > 0 && due[n - 1] == due[n]) {
-            n--;
+    int client(int i) {
+        return client[i];
+    }
+
+    /** Operations of a share that are due before then. */
+    int operations(Share share, long beforeNs) {
+        int n = 0;
+        for (int i = 0; i < operations && due[i] < beforeNs; i++) {
+            n += share.takes(client[i]) ? 1 : 0;
         }
         return n;
     }
 
-    Operation operation(int i, Folder folder) {
-        return new Operation(i, due[i], Kind.of(kind[i]), client[i],
+    /** @param dueNs as the plan has it, or as a closed loop comes to it */
+    Operation operation(int i, long dueNs, Folder folder) {
+        return new Operation(i, dueNs, Kind.of(kind[i]), client[i],
                 new Operation.Target(folder.path(Kind.of(kind[i]), file[i]), offset[i], length[i]));
     }
 }

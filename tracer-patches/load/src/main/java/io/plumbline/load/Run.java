@@ -23,6 +23,10 @@ final class Run {
     private final Folder folder;
     private final Clients clients;
     private final ResultFile result;
+    /** Or null. */
+    private final HdrLog hdrLog;
+    private final Share share;
+    private final long warmUpNs;
     private int threadsMost;
     private final Progress progress = new Progress();
     private final LinkedTransferQueue<Operation> queue = new LinkedTransferQueue<>();
@@ -30,7 +34,7 @@ final class Run {
     private final ConcurrentHashMap<Integer, Operation> open = new ConcurrentHashMap<>();
     private final AtomicInteger threads = new AtomicInteger();
     private final AtomicReference<StopReason> reason = new AtomicReference<>(StopReason.DONE);
-    private volatile int handedOn;
+    private final AtomicInteger handedOn = new AtomicInteger();
     private volatile long startNs;
 
     /** What a run works with. */
@@ -39,6 +43,8 @@ final class Run {
         Folder folder;
         Clients clients;
         ResultFile result;
+        HdrLog hdrLog;
+        Share share;
         int threadsMost;
     }
 
@@ -47,6 +53,9 @@ final class Run {
         folder = parts.folder;
         clients = parts.clients;
         result = parts.result;
+        hdrLog = parts.hdrLog;
+        share = parts.share;
+        warmUpNs = plan.warmUp();
         threadsMost = parts.threadsMost;
     }
 
@@ -61,10 +70,6 @@ final class Run {
 
     int inFlight() {
         return open.size();
-    }
-
-    int handedOn() {
-        return handedOn;
     }
 
     boolean stopped() {
@@ -90,23 +95,64 @@ final class Run {
         return reason.get();
     }
 
-    void start() {
-        startNs = System.nanoTime();
+    /** Waits for the begin. @param atNs by System.nanoTime() */
+    void start(long atNs) {
+        startNs = atNs;
+        awaitDue(0);
     }
 
     /** Begins each operation when it is due. */
     void dispatch() {
         for (int i = 0; i < plan.operations(); i++) {
+            if (!share.takes(plan.client(i))) {
+                continue;
+            }
             // Made before it is due: only the handing on comes after.
-            Operation operation = plan.operation(i, folder);
+            Operation operation = plan.operation(i, plan.due(i), folder);
             awaitDue(operation.dueNs);
             if (stopped()) {
                 return;
             }
             operation.lateNs = Math.max(0, now() - operation.dueNs);
             open.put(i, operation);
-            handedOn = i + 1;
+            handedOn.incrementAndGet();
             handOn(operation);
+        }
+    }
+
+    /**
+     * A closed loop: each worker begins the next operation of the plan when its last one has ended, until the time of
+     * the plan is over, or its operations are. What is due is so much as the cluster lets be due.
+     */
+    void dispatchClosed(int workers) throws InterruptedException {
+        AtomicInteger next = new AtomicInteger();
+        AtomicInteger working = new AtomicInteger(workers);
+        for (int i = 0; i < workers; i++) {
+            Thread worker = new Thread(null, () -> {
+                workClosed(next);
+                working.decrementAndGet();
+            }, "load-" + i, STACK_BYTES);
+            worker.setDaemon(true);
+            worker.start();
+        }
+        while (working.get() > 0 && !stopped() && now() < plan.endNs()) {
+            Thread.sleep(5);
+        }
+    }
+
+    private void workClosed(AtomicInteger next) {
+        for (int i = next.getAndIncrement(); i < plan.operations(); i = next.getAndIncrement()) {
+            if (!share.takes(plan.client(i))) {
+                continue;
+            }
+            long nowNs = now();
+            if (stopped() || nowNs >= plan.endNs()) {
+                return;
+            }
+            Operation operation = plan.operation(i, nowNs, folder);
+            open.put(i, operation);
+            handedOn.incrementAndGet();
+            carryOut(operation);
         }
     }
 
@@ -173,6 +219,9 @@ final class Run {
             return;
         }
         progress.ended(endNs - operation.dueNs, thrown == null);
+        if (thrown == null) {
+            log(operation, endNs);
+        }
         try {
             if (thrown != null && reason() == StopReason.INTERRUPTED) {
                 result.unfinished(operation, endNs); // Hadoop closes its clients when the process is told to end
@@ -182,6 +231,12 @@ final class Run {
         } catch (IOException e) {
             Main.say("the result could not be written: " + e.getMessage());
             stop(StopReason.RESULT);
+        }
+    }
+
+    private void log(Operation operation, long endNs) {
+        if (hdrLog != null && operation.dueNs >= warmUpNs) {
+            hdrLog.record(operation.kind, endNs - operation.dueNs);
         }
     }
 
@@ -195,9 +250,11 @@ final class Run {
         left.addAll(open.values());
         for (Operation operation = left.poll(); operation != null; operation = left.poll()) {
             if (open.remove(operation.number) != null) {
-                result.unfinished(operation, now());
+                long endNs = now();
+                log(operation, endNs);
+                result.unfinished(operation, endNs);
             }
         }
-        result.end(reason(), now(), handedOn);
+        result.end(reason(), now(), handedOn.get());
     }
 }

@@ -7,12 +7,20 @@ import java.util.List;
 final class Settings {
     String plan;
     String result;
+    /** A file, or null. */
+    String hdrLog;
     String folder = "/tmp/plumb-load";
     String live = "off";
     int threads = 2000;
     double maxErrorsPercent = 50;
     long maxLagNs = 60_000_000_000L;
+    /** 0: no such rule. */
+    long maxP99Ns;
     long drainNs = 30_000_000_000L;
+    Share share = Share.ALL;
+    /** Workers of a closed loop; 0: operations begin when they are due. */
+    int closed;
+    long waitNs = 600_000_000_000L;
     boolean newClients;
     final List<String> conf = new ArrayList<>();
 
@@ -36,6 +44,9 @@ final class Settings {
             case "result":
                 result = value;
                 break;
+            case "hdr-log":
+                hdrLog = value;
+                break;
             case "folder":
                 folder = value;
                 break;
@@ -51,8 +62,20 @@ final class Settings {
             case "max-lag-ns":
                 maxLagNs = Long.parseLong(value);
                 break;
+            case "max-p99-ns":
+                maxP99Ns = Long.parseLong(value);
+                break;
             case "drain-ns":
                 drainNs = Long.parseLong(value);
+                break;
+            case "closed":
+                closed = Integer.parseInt(value);
+                break;
+            case "share":
+                share = Share.parse(value);
+                break;
+            case "wait-ns":
+                waitNs = Long.parseLong(value);
                 break;
             case "new-client":
                 newClients = Boolean.parseBoolean(value);

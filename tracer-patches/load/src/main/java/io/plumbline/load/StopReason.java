@@ -4,7 +4,7 @@ package io.plumbline.load;
 enum StopReason {
     DONE("the plan is done"), INTERRUPTED("it was interrupted"), ERRORS("too many operations failed"), LAG(
             "operations began too late"),
-    RESULT("the result could not be written");
+    RESULT("the result could not be written"), LATENCY("the p99 was too long for ten seconds");
 
     final String text;
 

@@ -10,13 +10,20 @@ final class Watch implements Runnable {
     /** With fewer operations in ten seconds, nothing can be said of a part of them. */
     private static final int JUDGED_OPERATIONS = 20;
 
+    private static final int LATE_SECONDS = 10;
+
     private final Run run;
     private final ResultFile result;
+    private final HdrLog hdrLog;
     private final Settings settings;
+    /** How many seconds, up to this one, had a p99 above the bound. */
+    private int lateSeconds;
 
-    Watch(Run run, ResultFile result, Settings settings) {
+    /** @param hdrLog may be null */
+    Watch(Run run, ResultFile result, HdrLog hdrLog, Settings settings) {
         this.run = run;
         this.result = result;
+        this.hdrLog = hdrLog;
         this.settings = settings;
     }
 
@@ -28,6 +35,9 @@ final class Watch implements Runnable {
                 Progress.Second second = run.progress().next();
                 second.lagNs = Math.max(second.lagNs, run.queuedNs());
                 result.flush();
+                if (hdrLog != null) {
+                    hdrLog.write();
+                }
                 judge(second);
                 show(n, second);
             }
@@ -48,6 +58,10 @@ final class Watch implements Runnable {
         }
         if (second.lagNs > settings.maxLagNs) {
             run.stop(StopReason.LAG);
+        }
+        lateSeconds = settings.maxP99Ns > 0 && second.p99Ns > settings.maxP99Ns ? lateSeconds + 1 : 0;
+        if (lateSeconds >= LATE_SECONDS) {
+            run.stop(StopReason.LATENCY);
         }
     }
 
