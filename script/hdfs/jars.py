@@ -95,16 +95,26 @@ def hadoop_jars(version=DEFAULT_VERSION):
     return once(cache_root() / f"hadoop-{version}" / "lib", get)
 
 
-def htrace_zipkin_jar(version):
-    """HTrace's receiver for Zipkin, with all it needs; Maven gets it the first time."""
-    artifact = f"org.apache.htrace:htrace-zipkin:{version}"
+def whole_jar(group, name, version):
+    """A jar that needs no others; Maven gets it the first time."""
+    artifact = f"{group}:{name}:{version}"
 
     def get(partial):
         command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={partial}"]
         run(command, f"Maven could not get {artifact}")
 
-    (jar,) = once(cache_root() / f"htrace-zipkin-{version}", get).glob("*.jar")
+    (jar,) = once(cache_root() / f"{name}-{version}", get).glob("*.jar")
     return jar
+
+
+def htrace_zipkin_jar(version):
+    """HTrace's receiver for Zipkin."""
+    return whole_jar("org.apache.htrace", "htrace-zipkin", version)
+
+
+def opentelemetry_agent(version="2.24.0"):
+    """OpenTelemetry's agent for Java."""
+    return whole_jar("io.opentelemetry.javaagent", "opentelemetry-javaagent", version)
 
 
 def built_jar(module, pattern):

@@ -44,7 +44,7 @@ public final class HTraceHooks {
     /** In Tracer.newScope(String), before anything else. Null: go on. */
     public static Object ofStream(Object tracer, String description) {
         try {
-            return Roots.ofStream((Tracer) tracer, description);
+            return Roots.below((Tracer) tracer, description);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;

@@ -1,11 +1,14 @@
 package io.plumbline.trace.htrace;
 
+import io.plumbline.trace.ApplicationSpan;
 import io.plumbline.trace.Background;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.Sampling;
+import io.plumbline.trace.SpanRef;
 import io.plumbline.trace.report.Trouble;
 import io.plumbline.trace.settings.Switch;
 import org.apache.htrace.core.Sampler;
+import org.apache.htrace.core.SpanId;
 import org.apache.htrace.core.TraceScope;
 import org.apache.htrace.core.Tracer;
 
@@ -39,15 +42,22 @@ final class Roots {
             return null;
         }
         boolean stream = point.opensStream();
-        if (unset ? own(tracer) : sampling.sample(stream ? HTraceStream.POINT : point)) {
+        SpanRef outer = ApplicationSpan.current();
+        if (outer != null || (unset ? own(tracer) : sampling.sample(stream ? HTraceStream.POINT : point))) {
             if (stream) {
-                return HTraceStream.open(tracer, (TraceScope) patched.plumbRoot(HTraceStream.POINT.name), point);
+                return HTraceStream.open(tracer, outermost(tracer, outer, HTraceStream.POINT.name), point);
             }
             HTraceScope open = new HTraceScope();
-            return open.opened(tracer, (TraceScope) patched.plumbRoot(point.name));
+            return open.opened(tracer, outermost(tracer, outer, point.name));
         }
         HTraceStream.declined(stream);
         return decline(tracer);
+    }
+
+    /** The first span in this thread, of a patched tracer: below the application's, or a root where outer is null. */
+    private static TraceScope outermost(Tracer tracer, SpanRef outer, String name) {
+        return outer == null ? (TraceScope) ((PatchedTracer) tracer).plumbRoot(name)
+                : tracer.newScope(name, new SpanId(outer.trace, outer.span));
     }
 
     /** Nothing is recorded until {@link #leave} gets what this returns. */
@@ -105,11 +115,26 @@ final class Roots {
         }
     }
 
-    /** In the place of a root of Hadoop's own: a scope below the stream whose call it is. Null: as always. */
-    static TraceScope ofStream(Tracer tracer, String description) {
+    /**
+     * In the place of a root of Hadoop's own: a scope below the stream whose call it is, or below the application's
+     * span. Null: as always.
+     */
+    static TraceScope below(Tracer tracer, String description) {
         PatchedTracer patched = (PatchedTracer) tracer;
-        return Tracer.getCurrentSpan() == null && Switch.on() && patched.plumbTopLevel() && !belowDeclined(patched)
-                ? HTraceStream.scope(tracer, description) : null;
+        if (Tracer.getCurrentSpan() != null || !Switch.on() || !patched.plumbTopLevel() || belowDeclined(patched)) {
+            return null;
+        }
+        TraceScope ofStream = HTraceStream.scope(tracer, description);
+        return ofStream != null || HTraceStream.declines() ? ofStream : ofApplication(patched, description);
+    }
+
+    private static TraceScope ofApplication(PatchedTracer tracer, String description) {
+        Sampling sampling = Sampling.current();
+        if (!sampling.unset() && sampling.never() || Tracers.server(tracer.plumbName())) {
+            return null;
+        }
+        SpanRef outer = ApplicationSpan.current();
+        return outer == null ? null : outermost((Tracer) tracer, outer, description);
     }
 
     private static boolean belowDeclined(PatchedTracer tracer) {

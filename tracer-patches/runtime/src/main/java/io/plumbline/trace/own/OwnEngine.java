@@ -1,6 +1,7 @@
 package io.plumbline.trace.own;
 
 import io.plumbline.send.base.SpanData;
+import io.plumbline.trace.ApplicationSpan;
 import io.plumbline.trace.Background;
 import io.plumbline.trace.Delivery;
 import io.plumbline.trace.Engine;
@@ -45,17 +46,24 @@ public final class OwnEngine extends Engine {
         if (sampling.never() || !wanted(point)) {
             return null;
         }
-        if (!sampling.sample(point.opensStream() ? OwnStream.POINT : point)) {
+        SpanRef outer = ApplicationSpan.current();
+        if (outer == null && !sampling.sample(point.opensStream() ? OwnStream.POINT : point)) {
             state.unsampled = true;
             state.opening = point.opensStream() ? OwnStream.UNSAMPLED : null;
             return state.unsampledRoot;
         }
         if (point.opensStream()) {
-            OwnScope stream = OwnScope.begun(state, OwnStream.POINT.name, Tracers.of(point), state.newId());
+            OwnScope stream = outermost(state, outer, OwnStream.POINT.name, Tracers.of(point));
             stream.shareSpan();
             return new OpeningScope(state, stream.entered(state), point);
         }
-        return OwnScope.begun(state, point.name, Tracers.of(point), state.newId()).entered(state);
+        return outermost(state, outer, point.name, Tracers.of(point)).entered(state);
+    }
+
+    /** The first span of ours in this thread: below the application's, or a root where outer is null. */
+    static OwnScope outermost(ThreadState state, SpanRef outer, String name, String tracer) {
+        return outer == null ? OwnScope.begun(state, name, tracer, state.newId())
+                : below(state, outer.trace, outer.span, name, tracer);
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.plumbline.trace.own;
 
+import io.plumbline.trace.ApplicationSpan;
 import io.plumbline.trace.Sampling;
+import io.plumbline.trace.SpanRef;
 import io.plumbline.trace.Tracers;
 import io.plumbline.trace.report.Trouble;
 import io.plumbline.trace.settings.Settings;
@@ -94,11 +96,12 @@ public final class OwnTracer {
         if (state.within != null) {
             return state.within.begin(state, description, id());
         }
-        if (!sampling.sample(description)) {
+        SpanRef outer = ApplicationSpan.current();
+        if (outer == null && !sampling.sample(description)) {
             state.unsampled = true;
             return state.unsampledRoot;
         }
-        return OwnScope.begun(state, description, id(), state.newId()).entered(state);
+        return OwnEngine.outermost(state, outer, description, id()).entered(state);
     }
 
     /**

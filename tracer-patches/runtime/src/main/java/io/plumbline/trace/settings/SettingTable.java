@@ -41,6 +41,10 @@ public final class SettingTable {
                     "Trace what no user asked for as well: heartbeats and block reports, with the commands they carry."),
             Setting.onOff("propagation", "on",
                     "Pass the current span on to other processes. Hadoop 3.3.2 and later; 'off' for peers that fail on it."),
+            Setting.onOff("application.spans", "on",
+                    "Where the application has a span of OpenTelemetry going on (its agent, or its API on the class path), "
+                            + "calls that would begin a trace are below it, in its trace, whatever 'sampling' says but 'never'. "
+                            + "'off': they begin traces of their own."),
             Setting.text("tracer.id", TracerIdFormat.USUAL, "text",
                     "The process's name in spans; its number is added to names of the form name/host. %{tname} is the "
                             + "tracer's name, %{pname} the process's, %{host} the host's, %{ip} its address, "
