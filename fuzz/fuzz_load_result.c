@@ -29,5 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     json_t *both = load_compare(report, same);
     g_assert_nonnull(both);
     json_decref(both);
+
+    /* As one of several hosts: refused, since the share is there twice, or since it has none. */
+    g_autoptr(GError) error = NULL;
+    g_assert_false(load_run_merge(whole, pieces, &error));
+    g_assert_nonnull(error);
     return 0;
 }

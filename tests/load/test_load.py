@@ -191,3 +191,27 @@ def test_the_examples_class_path_is_hadoops(hdfs, tmp_path):
     hadoop.chmod(0o755)
     done = run_plumb("load", "clean", "--folder", "/load", env={"HADOOP_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "folder, message",
+    [
+        ("hdfs://no-such-host.invalid/x", "no host has this name"),
+        ("hdfs://127.0.0.1:1/x", "is the NameNode running"),
+        ("s3x://a/b", "hdfs://HOST:PORT/FOLDER"),
+    ],
+)
+def test_a_folder_that_is_nowhere(hdfs, tmp_path, folder, message):
+    path = tmp_path / "small.plan"
+    plan(path, *SMALL, "--rate", 5, "--duration", "1s", "--warm-up", "0s")
+    done = hdfs.run(path, "--conf", "ipc.client.connect.max.retries=0", folder=folder)
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()[-1], done.stderr
+
+
+def test_a_load_on_the_own_disk_says_so(hdfs, tmp_path):
+    path = tmp_path / "small.plan"
+    plan(path, *SMALL, "--rate", 5, "--duration", "1s", "--warm-up", "0s", "--mix", "stat=1")
+    done = hdfs.run(path, folder=f"file://{tmp_path}/load")
+    assert done.returncode == 0, done.stderr
+    assert "not on HDFS" in done.stderr

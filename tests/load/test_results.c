@@ -218,6 +218,68 @@ static void test_pictures(void) {
     g_assert_cmpint(json_integer_value(json_array_get(last, 1)), ==, 90 * MS);
 }
 
+/* Two hosts' results as one: each has an error of the same class under another number, and one has a second class. */
+static void test_merge(void) {
+    LoadRun *runs[2];
+    for (guint host = 0; host < 2; host++) {
+        g_autofree char *more = g_strdup_printf("share %u/2\nmeeting a1\nhost h%u\n", host + 1, host);
+        g_autoptr(GByteArray) result = result_begin(more);
+        result_text(result, 1, host == 0 ? "IOException: a" : "EOFException: b");
+        result_text(result, 2, host == 0 ? "unused" : "IOException: c");
+        for (guint i = 0; i < 10; i++) {
+            const gint64 due = S + i * S / 2;
+            const MadeOperation operation = {.kind = LOAD_READ,
+                                             .error = i < host + 1 ? host == 0 ? 1 : i + 1 : 0,
+                                             .number = 100 + 2 * i + host,
+                                             .due_ns = due,
+                                             .begin_ns = due,
+                                             .end_ns = due + (2 * i + host + 1) * MS};
+            result_operation(result, &operation);
+        }
+        if (host == 0) result_end(result, RUN_DONE, 12 * S, 15);
+        runs[host] = read_in(result, 1000, NULL);
+        g_assert_nonnull(runs[host]);
+    }
+
+    GError *error = NULL;
+    g_assert_true(load_run_merge(runs[0], runs[1], &error));
+    g_assert_false(load_run_merge(runs[0], runs[1], &error));
+    g_assert_nonnull(strstr(error->message, "twice"));
+    g_clear_error(&error);
+    json_auto_t *report = load_report(runs[0], "r", &(LoadReportOptions){.slowest = 3});
+    g_assert_cmpstr(json_string_value(json_object_get(report, "end")), ==, "killed"); /* the second has no end */
+    g_assert_cmpint(json_integer_value(json_object_get(report, "done")), ==, 17);
+    const json_t *kind = json_array_get(json_object_get(report, "kinds"), 0),
+                 *errors = json_object_get(report, "errors");
+    g_assert_cmpint(json_integer_value(json_object_get(kind, "failed")), ==, 3);
+    g_assert_cmpuint(json_array_size(errors), ==, 2);
+    g_assert_cmpint(json_integer_value(json_object_get(json_array_get(errors, 0), "operations")), ==, 2);
+    g_assert_cmpint(json_integer_value(json_object_get(json_object_get(kind, "latency"), "max_ns")), ==, 20 * MS);
+    g_assert_cmpint(
+        json_integer_value(json_object_get(json_array_get(json_object_get(report, "slowest"), 0), "operation")), ==,
+        119);
+    g_assert_cmpuint(json_array_size(json_object_get(report, "hosts")), ==, 2);
+    load_run_free(runs[0]);
+    load_run_free(runs[1]);
+}
+
+/* What was in the warm-up of a closed loop is known by what is in the file. */
+static void test_closed(void) {
+    g_autoptr(GByteArray) result = result_begin("closed 2\n");
+    for (guint i = 0; i < 20; i++) {
+        const gint64 due = i * S / 10;
+        const MadeOperation operation = {.number = i, .due_ns = due, .begin_ns = due, .end_ns = due + MS};
+        result_operation(result, &operation);
+    }
+    result_end(result, RUN_DONE, 2 * S, 20);
+    g_autoptr(LoadRun) run = read_in(result, 1000, NULL);
+    json_auto_t *report = load_report(run, "r", &(LoadReportOptions){.slowest = 0});
+    g_assert_true(json_is_true(json_object_get(report, "closed")));
+    g_assert_cmpint(json_integer_value(json_object_get(report, "due")), ==, 10);
+    g_assert_cmpint(json_integer_value(json_object_get(report, "missing")), ==, 0);
+    g_assert_cmpfloat(json_real_value(json_object_get(report, "seconds")), ==, 1);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/load/results/read", test_read);
@@ -227,5 +289,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/results/coverage", test_coverage);
     g_test_add_func("/load/results/compare", test_compare);
     g_test_add_func("/load/results/pictures", test_pictures);
+    g_test_add_func("/load/results/merge", test_merge);
+    g_test_add_func("/load/results/closed", test_closed);
     return g_test_run();
 }

@@ -62,9 +62,17 @@ static void show_searches(const json_t *document, const Style *style, GString *o
     table_print(table, out);
 }
 
+/* The sixth is of the quantile that is judged. */
+#define JUDGED 5
 static const TableColumn step_columns[] = {
-    {.head = "step"}, {.head = "search", .drop = 3}, {.head = "rate"},           {.head = "achieved", .drop = 1},
-    {.head = "p50"},  {.head = "p99 (95 %)"},        {.head = "", .left = TRUE}, {.head = "", .left = TRUE, .drop = 2},
+    {.head = "step"},
+    {.head = "search", .drop = 3},
+    {.head = "rate"},
+    {.head = "achieved", .drop = 1},
+    {.head = "p50"},
+    {.head = ""},
+    {.head = "", .left = TRUE},
+    {.head = "", .left = TRUE, .drop = 2},
 };
 
 static char *time_text(const Style *style, const json_t *latency, const char *name, const char *field) {
@@ -72,17 +80,22 @@ static char *time_text(const Style *style, const json_t *latency, const char *na
     return json_is_integer(value) ? unit_duration(style, (double)json_integer_value(value), 1000) : g_strdup("?");
 }
 
-static char *with_interval(const Style *style, const json_t *latency) {
-    g_autofree char *value = time_text(style, latency, "p99", "ns");
-    g_autofree char *low = time_text(style, latency, "p99", "low_ns");
-    g_autofree char *high = time_text(style, latency, "p99", "high_ns");
+static char *with_interval(const Style *style, const json_t *latency, const char *quantile) {
+    g_autofree char *value = time_text(style, latency, quantile, "ns");
+    g_autofree char *low = time_text(style, latency, quantile, "low_ns");
+    g_autofree char *high = time_text(style, latency, quantile, "high_ns");
     return g_strdup_printf("%s (%s to %s)", value, low, high);
 }
 
 static void show_steps(const json_t *document, const Style *style, GString *out) {
     gsize i;
     const json_t *step;
-    g_autoptr(Table) table = table_new(style, step_columns, G_N_ELEMENTS(step_columns));
+    const char *quantile = field_text(document, "quantile");
+    g_autofree char *head = g_strdup_printf("%s (95 %%)", quantile);
+    TableColumn columns[G_N_ELEMENTS(step_columns)];
+    memcpy(columns, step_columns, sizeof columns);
+    columns[JUDGED].head = head;
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     json_array_foreach((json_t *)field_list(document, "steps"), i, step) {
         const json_t *latency = field_object(step, "latency");
         const char *verdict = field_text(step, "verdict");
@@ -91,7 +104,7 @@ static void show_steps(const json_t *document, const Style *style, GString *out)
         table_cell(table, unit_per_s(field_number(step, "rate_per_s")), COLOUR_BOLD);
         table_cell(table, unit_per_s(field_number(step, "achieved_per_s")), COLOUR_NONE);
         table_cell(table, time_text(style, latency, "p50", "ns"), COLOUR_NONE);
-        table_cell(table, with_interval(style, latency), COLOUR_NONE);
+        table_cell(table, with_interval(style, latency, quantile), COLOUR_NONE);
         table_cell(table, g_strdup(verdict),
                    strcmp(verdict, "holds") == 0       ? COLOUR_GREEN
                    : strcmp(verdict, "undecided") == 0 ? COLOUR_DIM

@@ -40,7 +40,7 @@ public final class Main {
             say(e.getMessage());
             code = USAGE;
         } catch (IOException | RuntimeException e) {
-            say(text(e));
+            say(Remedy.text(e));
         } catch (InterruptedException e) {
             say("interrupted");
         } catch (OutOfMemoryError e) {
@@ -64,12 +64,6 @@ public final class Main {
         if (code != INTERRUPTED) {
             System.exit(code); // the agent sends what it has
         }
-    }
-
-    private static String text(Exception e) {
-        String message = String.valueOf(e.getMessage());
-        int line = message.indexOf('\n');
-        return e.getClass().getSimpleName() + ": " + (line < 0 ? message : message.substring(0, line));
     }
 
     private static Configuration configuration(Settings settings) {
@@ -106,6 +100,10 @@ public final class Main {
         Run.Parts parts = new Run.Parts();
         parts.plan = Plan.read(settings.plan);
         FileSystem fs = FileSystem.get(root.toUri(), conf);
+        if ("file".equals(root.toUri().getScheme())) {
+            say("this is a load on this host's own disk, " + root + ", not on HDFS. If HDFS is meant, its configuration"
+                    + " is not in the class path: 'hadoop classpath' names it first");
+        }
         parts.folder = new Folder(fs, root);
         parts.share = settings.share;
         if (settings.share.of > parts.plan.clients()) {
