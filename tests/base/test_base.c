@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
+#include "common/base/pair_hash.h"
 #include "common/base/region.h"
 
 static void test_varints(void) {
@@ -209,6 +210,21 @@ static void test_large(void) {
     large_free(NULL, 5 << 20);
 }
 
+/* Pairs that differ in one half only, and all of a square: hardly two have the same hash. */
+static void test_pair_hash(void) {
+    enum { SIDE = 200 };
+    const struct { guint64 upper, lower; } counted[] = {{SIDE * SIDE, 1}, {1, SIDE * SIDE}, {SIDE, SIDE}};
+    for (gsize i = 0; i < G_N_ELEMENTS(counted); i++) {
+        g_autoptr(GHashTable) hashes = g_hash_table_new(NULL, NULL);
+        for (guint64 upper = 0; upper < counted[i].upper; upper++)
+            for (guint64 lower = 0; lower < counted[i].lower; lower++) {
+                const guint64 key = (upper + 7) << 32 | (lower + 7);
+                g_hash_table_add(hashes, GUINT_TO_POINTER(pair_hash(&key)));
+            }
+        g_assert_cmpuint(g_hash_table_size(hashes), >, SIDE * SIDE * 99 / 100);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bytes/varints", test_varints);
@@ -218,6 +234,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/error/codes", test_errors);
     g_test_add_func("/clock/system", test_clock);
     g_test_add_func("/nearest/names", test_nearest);
+    g_test_add_func("/pair_hash/spread", test_pair_hash);
     g_test_add_func("/room/pieces", test_room);
     g_test_add_func("/room/large", test_large);
     return g_test_run();

@@ -1,5 +1,7 @@
 #include "analyzer/archive/verify/verify_removed.h"
 
+#include "common/base/pair_hash.h"
+
 struct RemovedCheck {
     Archive *archive;
     StoreIter *stats;
@@ -15,7 +17,7 @@ RemovedCheck *removed_check_new(Archive *archive, StoreIter *meta, StoreIter *st
     check->archive = archive;
     check->stats = stats;
     check->removed = removed_set_new();
-    check->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    check->traces = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, NULL);
     check->calls = g_hash_table_new(NULL, NULL);
     for (guint level = 0; level < LEVEL_COUNT; level++)
         check->kept_from[level] = atomic_load_explicit(&archive->kept_from[level], memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "analyzer/query/spans/span_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
+#include "common/base/pair_hash.h"
 
 #define DEFAULT_LIMIT 50u
 /* Of annotations. */
@@ -146,7 +147,7 @@ json_t *answer_names(const Asked *asked, GError **error) {
     const char *text = params_text(asked->params, "text");
     g_autofree char *lower = g_ascii_strdown(text != NULL ? text : "", -1);
     g_auto(Names) names = {
-        .asked = asked, .text = lower, .counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free)};
+        .asked = asked, .text = lower, .counts = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, g_free)};
     if (!params_choice(asked->params, "kind", kinds, &names.kind, error) ||
         !params_period(asked->params, asked->now_ns, &period, error) || !params_roles(asked->params, &roles, error) ||
         !params_count(asked->params, "limit", &limit, error))

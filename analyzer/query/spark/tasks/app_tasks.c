@@ -9,6 +9,7 @@
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/pair_hash.h"
 
 /* Samples this long before and after the tasks are read too: edge detection looks there. */
 #define AROUND_MS 60000
@@ -137,7 +138,7 @@ static guint64 place_of(const Row *row) { return (guint64)row->stage << 32 | row
 
 /* FirstRun by place. */
 static GHashTable *first_runs(const GArray *rows) {
-    GHashTable *runs = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    GHashTable *runs = g_hash_table_new_full(pair_hash, g_int64_equal, NULL, g_free);
     for (guint32 i = 0; i < rows->len; i++) {
         const Row *row = &g_array_index(rows, Row, i);
         const guint64 place = place_of(row);
