@@ -494,8 +494,9 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
     audit_reopen(daemon->audit);
     audit_set_level(daemon->audit, settings->audit_level);
-    quotas_set_rules(daemon->quotas, &settings->quota); /* before senders are judged anew */
+    quotas_set_rules(daemon->quotas, &settings->quota);
     renew_security(daemon, &settings->security);
+    security_judge_again(daemon->security); /* by the quotas, also where certificates stay as they were */
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
     atomic_store(&daemon->questions.limit_bytes, settings->question_bytes);

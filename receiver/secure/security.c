@@ -143,6 +143,8 @@ void security_free(Security *security) {
 
 guint security_generation(const Security *security) { return atomic_load(&security->generation); }
 
+void security_judge_again(Security *security) { atomic_fetch_add(&security->generation, 1); }
+
 struct ssl_ctx_st *security_tls(Security *security) {
     pthread_mutex_lock(&security->lock);
     struct ssl_ctx_st *tls = security->tls != NULL ? tls_context_ref(security->tls) : NULL;

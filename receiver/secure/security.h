@@ -29,6 +29,8 @@ gboolean security_reload(Security *security, const SecuritySettings *settings, G
 gboolean security_is_outdated(Security *security);
 /* Rises with each change. */
 guint security_generation(const Security *security);
+/* Changes it: what else open connections are judged by is another now. Any thread. */
+void security_judge_again(Security *security);
 
 /* A reference for a new connection; NULL: no TLS. */
 struct ssl_ctx_st *security_tls(Security *security);

@@ -109,7 +109,7 @@ def test_what_is_no_ticket(kerberos, authority, tmp_path):
 def shown_ticket(kdc):
     """What curl writes into Authorization, for a server that nobody else has seen it at."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        url = "http://localhost:{}/".format(server.getsockname()[1])
+        url = f"http://localhost:{server.getsockname()[1]}/"
         command = ["curl", "-sS", "--negotiate", "-u", ":", url]
         curl = subprocess.Popen(command, env=kdc.login("people", "people"), stderr=subprocess.DEVNULL)
         peer, _ = server.accept()

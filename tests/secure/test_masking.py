@@ -142,6 +142,17 @@ def test_what_is_asked_is_masked(masking, build_dir, tmp_path):
     assert "path=" in told and not any(secret in told for secret in SECRETS)
 
 
+def test_the_audit_log_tells_only_what_it_knows(masking, tmp_path):
+    """Texts that are looked for, names of functions, and parameters that nobody knows have no value there."""
+    plumbd = masking.start()
+    unknown = "exclude=alice&function=alice&since=1h&text=alice&later=salaries&role=Client&tags=alice"
+    assert plumbd.fetch(f"/api/v1/functions?{unknown}")[0] == 400
+    assert plumbd.stop() == 0
+    (told,) = [line for line in (tmp_path / "audit.log").read_text().splitlines() if "since=" in line]
+    assert not any(secret in told for secret in SECRETS) and "since=1h" in told and "role=Client" in told
+    assert told.count("(masked)") == 5
+
+
 def test_what_came_before_the_rules(make_plumbd, key, build_dir):
     """Of a journal that was written in clear, what is stored is masked."""
     plumbd = make_plumbd().start()

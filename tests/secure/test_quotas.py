@@ -171,6 +171,24 @@ def test_a_reload_changes_quotas(make_plumbd, tmp_path):
         wait_for(lambda: sender.submit(batch(4, 500)).status == OK)
 
 
+def test_quotas_come_although_certificates_do_not(secure, authority, tmp_path):
+    """The first quota, which comes with a certificate that cannot be read, holds for connections that are open."""
+    config, certificate = tmp_path / "plumbd.conf", tmp_path / "server.pem"
+    config.write_text("")
+    certificate.write_bytes((authority.folder / "server.pem").read_bytes())
+    plumbd = secure(tls__certificate=certificate)
+    plumbd.stop()
+    plumbd.arguments = ["--config", str(config)]
+    plumbd.start()
+    with SecureSender(plumbd, trusting(authority)) as sender:
+        assert [sender.submit(batch(n, 500)).status for n in (1, 2)] == [OK, OK]
+        certificate.write_text("none")
+        config.write_text("[quota]\nspans = 10\n")
+        plumbd.signal(signal.SIGHUP)
+        wait_for(lambda: "stay as they were" in plumbd.messages())
+        wait_for(lambda: sender.submit(batch(3, 500)).status == TRY_LATER)
+
+
 def test_connections_of_an_address(make_plumbd):
     """But for this machine itself, where a proxy may be."""
     plumbd = make_plumbd(listen__per_address="3").start()
