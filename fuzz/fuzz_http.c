@@ -32,9 +32,25 @@ static void look_at(const HttpRequest *request) {
     http_origin_is_own(request->origin, request->host);
 }
 
+/* The size of the head; 0: it is not whole, or too long. In two pieces, it is the same one. */
+static gsize look(Bytes stream) {
+    HttpHead whole = {0}, pieces = {0};
+    gsize head_bytes, in_pieces;
+    HttpHeadState state = http_head_look(&whole, stream, TRUE, &head_bytes);
+    if (state == HEAD_GROWS) state = http_head_look(&whole, stream, TRUE, &head_bytes);
+    const gsize half = stream.size_bytes / 2;
+    HttpHeadState first = http_head_look(&pieces, (Bytes){stream.data, half}, TRUE, &in_pieces);
+    if (first != HEAD_PARTIAL && first != HEAD_GROWS) return state == HEAD_WHOLE ? head_bytes : 0;
+    do first = http_head_look(&pieces, stream, TRUE, &in_pieces);
+    while (first == HEAD_GROWS);
+    g_assert_cmpint(first, ==, state);
+    g_assert_cmpuint(in_pieces, ==, head_bytes);
+    return state == HEAD_WHOLE ? head_bytes : 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const Bytes stream = {data, size};
-    const gsize head_bytes = http_head_bytes(stream);
+    const gsize head_bytes = look(stream);
     g_assert_cmpuint(head_bytes, <=, size);
     const Bytes head = {data, head_bytes > 0 ? head_bytes - 4 : size};
     g_auto(HttpRequest) request = {0};

@@ -33,7 +33,8 @@ static gboolean refuse(int *code, int with, GError **error, const char *why) {
     return fail(error, PLUMB_ERROR_INPUT, "%s", why);
 }
 
-gsize http_head_bytes(Bytes stream) {
+/* With the empty line at its end; 0: it is not whole yet. */
+static gsize head_bytes_of(Bytes stream) {
     if (stream.size_bytes == 0) return 0; /* no bytes may lie nowhere */
     const char *end = memmem(stream.data, stream.size_bytes, "\r\n\r\n", 4);
     return end == NULL ? 0 : (gsize)(end - (const char *)stream.data) + 4;
@@ -61,7 +62,7 @@ static gsize ticket_bytes(Bytes head) {
 
 HttpHeadState http_head_look(HttpHead *head, Bytes stream, gboolean tickets, gsize *head_bytes) {
     const gsize from = head->seen < 3 ? 0 : head->seen - 3; /* its end may have been half here */
-    const gsize rest = http_head_bytes((Bytes){(const guint8 *)stream.data + from, stream.size_bytes - from});
+    const gsize rest = head_bytes_of((Bytes){(const guint8 *)stream.data + from, stream.size_bytes - from});
     const gsize size = rest > 0 ? from + rest : stream.size_bytes;
     head->seen = stream.size_bytes;
     *head_bytes = size;

@@ -38,9 +38,6 @@ typedef struct HttpRequest {
     gboolean open_metrics;                 /* it takes OpenMetrics, no less than Prometheus's older text */
 } HttpRequest;
 
-/* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */
-gsize http_head_bytes(Bytes stream);
-
 /* How far a head has come. Zeroed before each. */
 typedef struct HttpHead {
     gsize seen;      /* bytes that were looked at */
@@ -53,8 +50,8 @@ typedef enum {
     HEAD_TOO_LONG,
 } HttpHeadState;
 #define HTTP_TICKET_HEAD_BYTES (HTTP_HEAD_MAX_BYTES + HTTP_TICKET_MAX_BYTES)
-/* stream: what is here of it, all of it again each time. tickets: are any taken? The value of "Authorization: Negotiate"
- * then does not count to HTTP_HEAD_MAX_BYTES; the line must begin within them. */
+/* stream: what is here of it, all of it again each time. tickets: are any taken? What follows "Authorization:
+ * Negotiate" then does not count to HTTP_HEAD_MAX_BYTES; the line must begin within them. */
 HttpHeadState http_head_look(HttpHead *head, Bytes stream, gboolean tickets, gsize *head_bytes);
 /* head: all lines, without the empty one. On failure *code is the status to answer with, and nothing more can be read
  * of the connection: INPUT. */

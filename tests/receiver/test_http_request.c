@@ -199,10 +199,17 @@ static void test_bad(void) {
     g_assert_false(http_request_parse((Bytes){zero, sizeof zero - 1}, &request, &code, NULL));
 }
 
+static HttpHeadState look_once(const char *stream, gsize size_bytes, gsize *head_bytes) {
+    HttpHead head = {0};
+    return http_head_look(&head, (Bytes){stream, size_bytes}, FALSE, head_bytes);
+}
+
 static void test_head_bytes(void) {
-    g_assert_cmpuint(http_head_bytes((Bytes){"a\r\n\r\nb", 6}), ==, 5);
-    g_assert_cmpuint(http_head_bytes((Bytes){"a\r\n\r", 4}), ==, 0);
-    g_assert_cmpuint(http_head_bytes((Bytes){NULL, 0}), ==, 0);
+    gsize head_bytes;
+    g_assert_cmpint(look_once("a\r\n\r\nb", 6, &head_bytes), ==, HEAD_WHOLE);
+    g_assert_cmpuint(head_bytes, ==, 5);
+    g_assert_cmpint(look_once("a\r\n\r", 4, &head_bytes), ==, HEAD_PARTIAL);
+    g_assert_cmpint(look_once(NULL, 0, &head_bytes), ==, HEAD_PARTIAL);
 }
 
 static void collect(void *text, const char *name, const char *value) {

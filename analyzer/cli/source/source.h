@@ -28,7 +28,7 @@ void ask_add(Ask *ask, const char *name, const char *value);
 typedef struct SourceOptions {
     const char *server; /* "host", "host:port", "[v6]:port", with or without "http://" or "https://" in front */
     WireSecurity security;
-    const char *store;  /* folder; when set, server is not looked at */
+    const char *store; /* folder; when set, server is not looked at */
 } SourceOptions;
 
 typedef struct Source Source;
