@@ -28,6 +28,7 @@ class Environment(Agent):
             "OTEL_SERVICE_NAME": "web",
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"http://{plumbd.http}/v1/traces",
             "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION": "gzip",
             "OTEL_METRICS_EXPORTER": "none",
             "OTEL_LOGS_EXPORTER": "none",
             "OTEL_PROPAGATORS": "tracecontext,b3,b3multi",
