@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 
@@ -121,8 +122,11 @@ static void append_counts(const BridgeCounts *counts, GString *text) {
     const char *between = "";
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
         if (counts->records[kind] == 0) continue;
-        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %s%s", between, counts->records[kind],
-                               spark_kind_name((SparkKind)kind), counts->records[kind] == 1 ? "" : "s");
+        const char *name = spark_kind_name((SparkKind)kind);
+        const gsize stem = strlen(name) - g_str_has_suffix(name, "y"); /* query, queries */
+        const char *ending = counts->records[kind] == 1 ? name + stem : name[stem] == 'y' ? "ies" : "s";
+        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %.*s%s", between, counts->records[kind], (int)stem, name,
+                               ending);
         between = ", ";
     }
     if (between[0] == '\0') g_string_append(text, "no records");

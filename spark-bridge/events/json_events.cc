@@ -1,5 +1,7 @@
 /* The one file in C++: simdjson has no C interface. It walks a line once, on demand: values that are not asked for (of
  * a task's line, nine tenths are Accumulables) are skipped without being looked at. Errors are codes, no exceptions. */
+#include "spark-bridge/events/json_events.h"
+
 #include "spark-bridge/events/json_walk.hh"
 
 namespace {
@@ -463,7 +465,8 @@ bool parse_peaks(JsonEvents *json, value v, SparkExecutor *executor) {
     });
 }
 
-/* Of an executor added or removed, of its block manager, of what it did in a stage; which it is decides what the time means. */
+/* Of an executor added or removed, of its block manager, of what it did in a stage; which it is decides what the time
+ * means. */
 bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
     SparkExecutor *executor = &json->record->as.executor;
 

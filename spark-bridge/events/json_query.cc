@@ -44,6 +44,7 @@ bool parse_metrics(JsonEvents *json, value v, SparkPlanMetrics *metrics, gint64 
                 return true;
             }))
             return false;
+
         if (metric.accumulator < 0 || found->len >= PLAN_METRICS_MOST) return true;
         *least = *least < 0 ? metric.accumulator : MIN(*least, metric.accumulator);
         g_array_append_val(found, metric);
@@ -167,6 +168,7 @@ bool parse_settings(JsonEvents *json, value v, SparkPairs *settings) {
 
 bool parse_query_field(JsonEvents *json, EventKind kind, const char *key, value v) {
     SparkQuery *query = &json->record->as.query;
+
     if (is(key, "executionId"))
         query->query = number_of(v);
     else if (is(key, "time"))
@@ -221,6 +223,7 @@ bool parse_stage_values(JsonEvents *json, value v, SparkNumbers *values) {
         if (of_query) add_value(found, accumulator, counted);
         return true;
     });
+
     *values = kept_values(json, found);
     return good;
 }

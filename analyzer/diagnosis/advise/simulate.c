@@ -165,6 +165,7 @@ double sim_app_time(const SimApp *app, guint32 slots) {
         guint n = 0;
         const guint32 number = g_array_index(app->stages, SimStage, first).round;
         while (first + n < app->stages->len && g_array_index(app->stages, SimStage, first + n).round == number) n++;
+
         g_autofree SimState *states = g_new0(SimState, n);
         g_autoptr(GHashTable) numbers = g_hash_table_new(g_int64_hash, g_int64_equal);
         g_autofree guint32 *first_child = g_new0(guint32, n + 1);
@@ -175,6 +176,7 @@ double sim_app_time(const SimApp *app, guint32 slots) {
         round.children = children;
         round.heap = heap;
         round.free_slots = slots > 0 ? slots : MAX(app->task_ms->len, 1);
+
         time_ms += round_time(&round);
         first += n;
     }

@@ -1,10 +1,10 @@
-/* How long an application would take with other numbers of executors, as Sparklens estimates it: its stages are scheduled
- * again, with the tasks that they had and the times that these took. No I/O.
+/* How long an application would take with other numbers of executors, as Sparklens estimates it: its stages are
+ * scheduled again, with the tasks that they had and the times that these took. No I/O.
  *
  * Jobs that ran at the same time are one round. Rounds come one after the other, and what the driver did between them
  * takes as long as it did. Within a round a job begins as long after the round as it did; a stage is ready when its
- * parents are done; tasks go to free slots in the order of their stages, then of their launch, as Spark's FIFO scheduler
- * has it. A task takes as long as it did: that executors share disks, or have less memory, is not in it. */
+ * parents are done; tasks go to free slots in the order of their stages, then of their launch, as Spark's FIFO
+ * scheduler has it. A task takes as long as it did: that executors share disks, or have less memory, is not in it. */
 #pragma once
 
 #include <glib.h>

@@ -169,6 +169,7 @@ static json_t *rules_json(const AllAdvice *all) {
         json_add_text(object, "what", sum->what);
         g_ptr_array_add(order, object);
     }
+
     g_ptr_array_sort(order, by_cost);
     json_t *list = json_array();
     for (guint i = 0; i < order->len; i++) json_array_append_new(list, g_ptr_array_index(order, i));

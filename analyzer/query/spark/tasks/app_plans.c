@@ -203,7 +203,7 @@ char *app_plans_stage_name(const AppPlans *plans, const SparkStage *stage) {
 
 /* ---- rows of answers ---- */
 
-void app_plans_name_rows(const AppPlans *plans, json_t *rows) {
+static void name_rows(const AppPlans *plans, json_t *rows) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
@@ -219,6 +219,6 @@ gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *rows
     if (json_array_size(rows) == 0) return TRUE;
     g_autoptr(AppPlans) plans = app_plans_load(archive, app_key, error);
     if (plans == NULL) return FALSE;
-    app_plans_name_rows(plans, rows);
+    name_rows(plans, rows);
     return TRUE;
 }

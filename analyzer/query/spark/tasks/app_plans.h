@@ -41,7 +41,5 @@ const SparkPlanNode *app_plans_node(const AppPlans *plans, gint64 accumulator);
 gint64 app_plans_counted(const AppPlans *plans, const SparkPlanNode *node, const char *metric);
 
 /* Adds "stage_name" to the objects of a list that have "stage" and, of other attempts than the first, "stage_attempt":
- * where the name is known. */
-void app_plans_name_rows(const AppPlans *plans, json_t *rows);
-/* The same for a list of an application, whose plans are loaded for it when it has rows. */
+ * where the name is known. The plans of the application are loaded for it when the list has rows. */
 gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *rows, GError **error);
