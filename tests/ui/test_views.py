@@ -96,9 +96,17 @@ def test_spark_agrees_with_plumb(cluster, ask_plumb, open_page):
     stages = ask_plumb(cluster, "stages", app["app"])["stages"]
     page = open_page(cluster)
     page.open("apps")
+    page.settle()
+    advice = ask_plumb(cluster, "advise", app["app"], "--all")
+    judged = ask_plumb(cluster, "apps", "--advice")["apps"][0]["advice"]
+    said = [judged["severity"], *([judged["rule"]] if "rule" in judged else [])]
+    assert page.cells("Applications")[0][-1] == ", ".join(said)
     page.page.get_by_role("link", name=app["name"]).click()
     page.page.locator("h1", has_text=app["app"]).wait_for()
     page.settle()
+    found = page.page.locator(".findings > li > b").all_inner_texts()
+    assert found == [one["what"] for one in advice["findings"] if one["what"] in found]
+    assert len(found) == judged["findings"] and ("Nothing: no rule" in page.text("main")) == (found == [])
     shown = page.cells("Stages")
     assert [cells[0].split()[0] for cells in shown] == [f"{row['stage']}.{row['attempt']}" for row in stages]
     assert [digits(cells[3]) for cells in shown] == [row["tasks"] for row in stages]

@@ -77,12 +77,6 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
         </a>
       ),
     },
-    {
-      key: 'query',
-      head: 'query',
-      text: true,
-      cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
-    },
     { key: 'state', head: 'state', text: true, cell: (row) => row.state },
     {
       key: 'duration',
@@ -103,6 +97,12 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
       key: 'shuffle',
       head: 'shuffle',
       cell: (row) => bytes((row.shuffle_read_bytes ?? 0) + (row.shuffle_write_bytes ?? 0)),
+    },
+    {
+      key: 'query',
+      head: 'query',
+      text: true,
+      cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
     },
   ]
 }
