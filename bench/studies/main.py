@@ -1,6 +1,9 @@
 """Measures the thesis' claims again: each with an interval, beside what was published, and whether it holds.
 
     bench/study NAME [--runs N] [--into DIR]     NAME: {names}, all
+    bench/study stragglers --from DIR            of the runs that bench/faults recorded there
+    bench/study record [--into DIR]              jobs of a real Spark, traced, into DIR/spark
+    bench/study operations --from DIR/spark      with the stages of these
 
 A study leaves DIR/NAME (default: ./studies): report.md, study.json, tables as TSV, pictures as SVG. It needs no root,
 no HDFS and no Spark: plumbd, plumb-bridge and plumb read what is recorded, or drawn from a seed. docs/studies.md shows
@@ -17,7 +20,8 @@ from pathlib import Path
 from script.hdfs.jars import ClusterError
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ["operations", "sampling"]  # the modules of these names
+STUDIES = ["operations", "sampling", "stragglers"]  # the modules of these names
+RECORDED = ["operations", "stragglers"]
 
 
 def parse(arguments):
@@ -26,11 +30,16 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="bench/study", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", choices=[*STUDIES, "all"])
+    parser.add_argument("name", choices=[*STUDIES, "all", "record"])
     parser.add_argument("--runs", type=int, help="how many are drawn of each kind (default: what the report says)")
+    parser.add_argument(
+        "--from", dest="recorded", type=Path, metavar="DIR", help="folder of recorded runs, or of their cases"
+    )
     parser.add_argument("--into", type=Path, default=Path("studies"), help="folder (default: %(default)s)")
     parser.add_argument("--build", type=Path, default=default, help="where the programs are")
     options = parser.parse_args(arguments)
+    if options.recorded is not None and (options.name not in RECORDED or not options.recorded.is_dir()):
+        parser.error(f"--from: names a folder of recorded runs, of {' or '.join(RECORDED)}")
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
     if not (options.build / "analyzer/plumb").exists():
@@ -38,8 +47,19 @@ def parse(arguments):
     return options
 
 
+def record_jobs(options):
+    from bench.studies.record import record
+
+    try:
+        record(options.build, options.into / "spark")
+    except (ClusterError, OSError) as error:
+        sys.exit(f"study: record: {error}")
+
+
 def main(arguments=None):
     options = parse(arguments)
+    if options.name == "record":
+        return record_jobs(options)
     for name in STUDIES if options.name == "all" else [options.name]:
         begin = time.monotonic()
         try:

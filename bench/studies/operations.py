@@ -5,6 +5,7 @@ import random
 from bench.studies import event_log, pictures
 from bench.studies.figures import Claim, wilson
 from bench.studies.programs import flush, plumbd, write_lines
+from bench.studies.real_stages import add_real
 from bench.studies.report import Report
 from bench.studies.stage_logs import BEGIN_MS, LETTERS, log_lines, stage
 
@@ -186,4 +187,6 @@ def study(options):
     add_patterns(report, seeds)
     add_jvm(report, seeds)
     add_stage_pictures(report)
+    if options.recorded:
+        add_real(report, options.recorded)
     return report

@@ -9,17 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from bench.studies.cases import SUFFIX, generated, read
 from bench.studies.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests/data/studies"
-STUDIES = {"operations": 6, "sampling": 10}
+STUDIES = {
+    "operations": ["--runs", "6"],
+    "sampling": ["--runs", "10"],
+    "stragglers": ["--from", KEPT / "runs"],
+}
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_committed_tables(name, tmp_path):
     done = subprocess.run(
-        [ROOT / "bench/study", name, "--runs", str(STUDIES[name]), "--into", tmp_path],
+        [ROOT / "bench/study", name, *STUDIES[name], "--into", tmp_path],
         capture_output=True,
         text=True,
         check=False,
@@ -45,10 +50,25 @@ def test_the_committed_tables(name, tmp_path):
         assert (made / f"{picture}.svg").read_text().startswith("<?xml") and f"({picture}.svg)" in report
 
 
+def test_a_run_is_judged_as_it_is_kept(build_dir):
+    """The features, labels and causes in tests/data/studies/runs are what the programs say of the generated run.
+    bench/study stragglers --into DIR makes all of them anew, in DIR/cases."""
+    kept = read(KEPT / f"runs/mixed-0{SUFFIX}")
+    assert generated(build_dir, "mixed", 0)._asdict() == kept._asdict()
+
+
+def test_nothing_recorded(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["stragglers", "--from", str(tmp_path)])
+    assert "has no recorded runs: bench/faults run makes some" in str(ended.value)
+
+
 def test_what_cannot_be(tmp_path, capsys):
     for arguments, said in (
         (["weather"], "invalid choice: 'weather'"),
         (["operations", "--runs", "0"], "--runs: at least 1"),
+        (["sampling", "--from", str(tmp_path)], "--from: names a folder"),
+        (["stragglers", "--from", str(tmp_path / "nowhere")], "--from: names a folder"),
         (["operations", "--build", str(tmp_path)], "there is no plumb in"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -1,0 +1,136 @@
+"""What the methods say of the stragglers of one run, beside what is true of them: a case. From runs that are generated,
+or that bench/faults recorded; a case is a file, so that it is asked for once."""
+
+import gzip
+import json
+from collections import namedtuple
+from pathlib import Path
+
+from bench.studies.generated_runs import APP, FAULTS, GeneratedRun
+from bench.studies.programs import flush, plumbd
+from script.hdfs.jars import ClusterError
+from script.spark.truth import Run, stragglers_of
+from script.spark.verdicts import loaded
+
+# Of the published search (table 4) the part in which the best points lie, coarser: each point is a question.
+LAMBDA_P, LAMBDA_Q = [1.0, 1.3, 1.6, 2.2, 3.0], [0.5, 0.7, 0.8, 0.9, 0.95]
+LAMBDA_CA, LAMBDA_CQ = [0.1, 0.2, 0.3, 0.4, 0.6], [0.5, 0.7, 0.9, 0.95]
+# What a fault of bench/faults is to be named as.
+TOPIC_OF = {
+    "slow-disk": "hdfs", "slow-network": "hdfs", "starved-cpu": "hdfs", "hung": "hdfs", "namenode-load": "hdfs",
+    "skew": "data", "gc-pressure": "jvm", "busy-cpu": "cpu", "busy-disk": "disk", "busy-network": "network",
+}  # fmt: skip
+SUFFIX = ".case.json.gz"
+
+# stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic]}};
+# said: {method: {parameters: {task: [topic]}}}; main: {task: topic}; source: "generated" or "recorded".
+Case = namedtuple("Case", "name fault source stragglers said main")
+
+
+def questions():
+    """(method, parameters as text, parameters of the question)."""
+    for q in LAMBDA_Q:
+        for p in LAMBDA_P:
+            yield "bigroots", f"{p} {q}", {"lambda_p": p, "lambda_q": q}
+    yield "no edges", "1.6 0.9", {"lambda_p": 1.6, "lambda_q": 0.9, "edge": "false"}
+    for cq in LAMBDA_CQ:
+        for ca in LAMBDA_CA:
+            yield "pcc", f"{ca} {cq}", {"lambda_ca": ca, "lambda_cq": cq}
+    yield "mantri", "", {}
+    yield "xue", "", {}
+
+
+def ask(daemon, app):
+    """(said, main) of a run that this plumbd knows."""
+    said = {}
+    for method, text, parameters in questions():
+        kind = "bigroots" if method == "no edges" else method
+        answer = daemon.ask("stragglers", app=app, limit=0, evidence="causes", method=kind, **parameters)
+        said.setdefault(method, {})[text] = {
+            str(one["task"]): sorted({cause["topic"] for cause in one["causes"] if "topic" in cause})
+            for one in answer["stragglers"]
+        }
+    answer = daemon.ask("why", app=app, limit=0)
+    main = {str(one["task"]): one["main_cause"]["topic"] for one in answer["stragglers"] if one.get("main_cause")}
+    return said, main
+
+
+def check(name, stragglers, said):
+    """plumb's stragglers must be those that the truth speaks of, or nothing can be compared."""
+    ours = set(said["mantri"][""])
+    if ours != set(stragglers):
+        raise ClusterError(f"{name}: plumb finds other stragglers than there are: {sorted(ours ^ set(stragglers))[:9]}")
+
+
+def generated(build, fault, seed):
+    run = GeneratedRun(fault, seed)
+    truth = {
+        str(task): {"excess_ms": one.excess_ms, "overlap": sorted(one.overlap), "effect": sorted(one.effect)}
+        for task, one in run.truth().items()
+    }
+    with plumbd(build) as daemon:
+        log, samples = run.write(daemon.folder)
+        daemon.bridge(log)
+        for host, path in samples.items():
+            daemon.bridge("--host", host, "--zone", "UTC", path)
+        flush(daemon)
+        said, main = ask(daemon, APP)
+    check(run.name, truth, said)
+    return Case(run.name, fault, "generated", truth, said, main)
+
+
+def recorded(build, folder):
+    """A run of bench/faults. Truth by overlap is that a task and a fault of its path met at all."""
+    run = Run(folder)
+    ratios = {task.id: ratio for task, ratio in stragglers_of(run.tasks)}
+    truth = {}
+    for straggler in run.stragglers():
+        task = straggler.task
+        met = {TOPIC_OF[one["kind"]] for one in run.injections if run.affected_by(task, one)}
+        truth[str(task.id)] = {
+            "excess_ms": (task.end_ms - task.begin_ms) * (1 - 1 / ratios[task.id]),
+            "overlap": sorted(met),
+            "effect": sorted({TOPIC_OF[one["kind"]] for one in straggler.injections}),
+        }
+    with loaded(run, build, True) as daemon:
+        flush(daemon)
+        said, main = ask(daemon, run.about["application"])
+    return Case(Path(folder).name, run.fault, "recorded", truth, said, main)
+
+
+# ---- files ----
+
+
+def save(case, folder):
+    """The same case is the same bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(case._asdict(), separators=(",", ":"), sort_keys=True) + "\n"
+    partial = folder / f".{case.name}"
+    partial.write_bytes(gzip.compress(text.encode(), mtime=0))
+    partial.rename(folder / f"{case.name}{SUFFIX}")
+
+
+def read(path):
+    return Case(**json.loads(gzip.decompress(path.read_bytes())))
+
+
+def generate(build, folder, runs):
+    """Cases of so many generated runs of each kind, kept in the folder: goes on where it stopped."""
+    for seed in range(runs):
+        for fault in FAULTS:
+            if not (folder / f"{fault}-{seed}{SUFFIX}").exists():
+                save(generated(build, fault, seed), folder)
+    return [read(folder / f"{fault}-{seed}{SUFFIX}") for seed in range(runs) for fault in FAULTS]
+
+
+def cases_of(options, runs):
+    """Of --from: its cases, and its recorded runs, whose cases are made and kept beside them. Else generated ones."""
+    if options.recorded is None:
+        return generate(options.build, options.into / "cases", runs)
+    for folder in sorted(options.recorded.iterdir()):
+        if (folder / "run.json").exists() and not (options.recorded / f"{folder.name}{SUFFIX}").exists():
+            save(recorded(options.build, folder), options.recorded)
+    cases = [read(path) for path in sorted(options.recorded.glob(f"*{SUFFIX}"))]
+    if not cases:
+        raise ClusterError(f"{options.recorded} has no recorded runs: bench/faults run makes some")
+    return cases

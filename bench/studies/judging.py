@@ -1,0 +1,193 @@
+"""How good methods are, on cases: per straggler and resource, by the seconds that were lost, and wrong blame."""
+
+import math
+from collections import Counter, namedtuple
+
+import numpy
+
+from bench.studies.figures import RESAMPLES, Interval
+
+Counts = namedtuple("Counts", "tp fp tn fn")
+FOLDS = 5
+DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9"}
+AREAS = 400  # resamples of a curve
+SEARCHED = {"bigroots", "pcc"}
+# "defaults" is bigroots with its defaults, "no edges" the same without edge detection; bigroots and pcc get the
+# parameters that are best on the training runs.
+METHODS = ["bigroots", "defaults", "no edges", "pcc", "mantri", "xue", "never", "most frequent"]
+
+
+def count(case, named, truth, topics):
+    """One for each straggler and topic; named: {task: [topic]}, truth: "overlap" or "effect"."""
+    tp = fp = tn = fn = 0
+    for task, straggler in case.stragglers.items():
+        for topic in topics:
+            true, named_it = topic in straggler[truth], topic in named.get(task, ())
+            tp += true and named_it
+            fp += named_it and not true
+            tn += not true and not named_it
+            fn += true and not named_it
+    return Counts(tp, fp, tn, fn)
+
+
+def counts_of(cases, said, truth, topics):
+    """A row of Counts for each case."""
+    rows = [count(case, named, truth, topics) for case, named in zip(cases, said, strict=True)]
+    return numpy.array(rows, dtype=float).reshape(len(rows), len(Counts._fields))
+
+
+# Of sums of Counts, in the last axis; nan where there is nothing to share.
+
+
+def tpr(sums):
+    return divided(sums[..., 0], sums[..., 0] + sums[..., 3])
+
+
+def fpr(sums):
+    return divided(sums[..., 1], sums[..., 1] + sums[..., 2])
+
+
+def accuracy(sums):
+    return divided(sums[..., 0] + sums[..., 2], sums.sum(axis=-1))
+
+
+def divided(part, whole):
+    return numpy.where(whole > 0, part / numpy.where(whole > 0, whole, 1), numpy.nan)
+
+
+def drawn_sums(rows):
+    """Sums over the cases of each resample of whole cases: the last axis of 'rows' is Counts, the one before cases."""
+    n = rows.shape[-2]
+    chosen = numpy.random.default_rng(1).integers(0, n, (RESAMPLES, n))
+    return rows[..., chosen, :].sum(axis=-2)
+
+
+def over_runs(rows, figure):
+    """The interval of figure(sums): whole runs are drawn, since stragglers of one hang together."""
+    n = rows.shape[-2]
+    value = float(figure(rows.sum(axis=-2)))
+    drawn = figure(drawn_sums(rows))
+    drawn = drawn[~numpy.isnan(drawn)]
+    if len(drawn) == 0 or math.isnan(value):
+        return Interval(math.nan, -math.inf, math.inf, n)
+    low, high = numpy.quantile(drawn, [0.025, 0.975])
+    return Interval(value, float(low), float(high), n)
+
+
+def fold_of(cases):
+    """Whole runs; each fault is in each fold, as far as it has runs."""
+    seen, folds = Counter(), []
+    for case in cases:
+        folds.append(seen[case.fault] % FOLDS)
+        seen[case.fault] += 1
+    return folds
+
+
+def search(cases, method, truth, topics):
+    """[parameters], and counts of each by case."""
+    points = list(cases[0].said[method])
+    return points, numpy.array(
+        [counts_of(cases, [case.said[method][point] for case in cases], truth, topics) for point in points]
+    )
+
+
+def best_point(points, rows):
+    """The parameters with the greatest TPR + 1 - FPR; of equal ones the least FPR, then the first."""
+    sums = rows.sum(axis=1)
+    good, bad = numpy.nan_to_num(tpr(sums)), numpy.nan_to_num(fpr(sums))
+    return points[max(range(len(points)), key=lambda i: (good[i] - bad[i], -bad[i]))]
+
+
+def most_frequent(cases, truth, topics):
+    seen = Counter(
+        topic for case in cases for one in case.stragglers.values() for topic in one[truth] if topic in topics
+    )
+    return seen.most_common(1)[0][0] if seen else topics[0]
+
+
+def said_of(case, method, chosen):
+    if method == "never":
+        return {}
+    if method == "most frequent":
+        return {task: [chosen] for task in case.stragglers}
+    if method == "defaults":
+        return case.said["bigroots"][DEFAULTS["bigroots"]]
+    return case.said[method][chosen]
+
+
+def choose(training, method, truth, topics):
+    """What the method learns from these cases."""
+    if method == "most frequent":
+        return most_frequent(training, truth, topics)
+    if method in SEARCHED:
+        return best_point(*search(training, method, truth, topics))
+    return None if method in ("never", "defaults") else next(iter(training[0].said[method]))
+
+
+def held_out(cases, method, truth, topics):
+    """What is said of each case with parameters that were chosen on the other folds; these parameters; and TPR - FPR of
+    them on the runs that they were chosen on, in the mean."""
+    folds, said, chosen, trained = fold_of(cases), [None] * len(cases), [], []
+    for fold in sorted(set(folds)):
+        training = [case for case, its in zip(cases, folds, strict=True) if its != fold] or cases
+        choice = choose(training, method, truth, topics)
+        chosen.append(choice)
+        sums = counts_of(training, [said_of(case, method, choice) for case in training], truth, topics).sum(axis=0)
+        trained.append(float(tpr(sums) - fpr(sums)))
+        for i, case in enumerate(cases):
+            if folds[i] == fold:
+                said[i] = said_of(case, method, choice)
+    return said, chosen, sum(trained) / len(trained)
+
+
+def curve(sums):
+    """The best TPR up to each FPR of a search's points, from (0, 0) to (1, 1)."""
+    cloud = zip(fpr(sums).tolist(), tpr(sums).tolist(), strict=True)
+    best, line = 0.0, []
+    for x, y in sorted([(0.0, 0.0), *((x, y) for x, y in cloud if not math.isnan(x + y)), (1.0, 1.0)]):
+        best = max(best, y)
+        line.append((x, best))
+    return line
+
+
+def area(line):
+    return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(line, line[1:], strict=False))
+
+
+def seconds(cases, said):
+    """Of the seconds that stragglers lost, those explained rightly, wrongly, and not at all. Right is any named topic
+    that did it; wrong is to name others only."""
+    right = wrong = nothing = 0.0
+    for case, named in zip(cases, said, strict=True):
+        for task, straggler in case.stragglers.items():
+            lost, topic = straggler["excess_ms"] / 1000, set(named.get(task, ()))
+            if topic & set(straggler["effect"]):
+                right += lost
+            elif topic:
+                wrong += lost
+            else:
+                nothing += lost
+    return right, wrong, nothing
+
+
+def wrong_blame(cases, said, topics):
+    """(stragglers of which one of the topics is named, of those that none of them did)."""
+    blamed = of = 0
+    for case, named in zip(cases, said, strict=True):
+        for task, straggler in case.stragglers.items():
+            if not set(straggler["effect"]) & set(topics):
+                of += 1
+                blamed += bool(set(named.get(task, ())) & set(topics))
+    return blamed, of
+
+
+def areas(rows):
+    """Of a search's counts by point and case: the area under its curve, and those of resamples of whole runs, which are
+    the same runs for each search over as many."""
+    drawn = numpy.moveaxis(drawn_sums(rows), 1, 0)[:AREAS]
+    return area(curve(rows.sum(axis=1))), numpy.array([area(curve(sums)) for sums in drawn])
+
+
+def area_interval(value, drawn, n):
+    low, high = numpy.quantile(drawn, [0.025, 0.975])
+    return Interval(float(value), float(low), float(high), n)

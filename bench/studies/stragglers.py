@@ -1,0 +1,199 @@
+"""Causes of stragglers (tables 3 and 6, figures 13 and 14): all methods on the same stragglers, parameters chosen on
+other runs than those they are judged on, intervals over runs."""
+
+import math
+
+import numpy
+
+from bench.studies import pictures
+from bench.studies.cases import LAMBDA_CA, LAMBDA_CQ, LAMBDA_P, LAMBDA_Q, cases_of
+from bench.studies.figures import Claim, wilson
+from bench.studies.judging import (
+    DEFAULTS,
+    METHODS,
+    SEARCHED,
+    accuracy,
+    area_interval,
+    areas,
+    counts_of,
+    curve,
+    fpr,
+    held_out,
+    over_runs,
+    search,
+    seconds,
+    tpr,
+    wrong_blame,
+)
+from bench.studies.report import Report
+
+RESOURCES = ["cpu", "disk", "network"]
+TRUTHS = ["overlap", "effect"]
+COLUMNS = ["cpu", "disk", "network", "jvm", "data", "spill", "locality", "hdfs", "nothing"]
+GENERATED = (
+    "Runs are generated: five workers, the schedule of table 5 with its own and with one kind of load each, and none. "
+    "Their event logs and samples go through `plumb-bridge` to `plumbd`, which is asked as `plumb stragglers` and "
+    "`plumb why` do. **A simulation says whether methods do what they are meant to; its rates are not a cluster's.**"
+)
+RECORDED = "Runs that `bench/faults` recorded, analysed again, as `plumb stragglers` and `plumb why` do."
+
+
+class Study:
+    def __init__(self, report, cases):
+        self.report, self.cases = report, cases
+        self.said = {}
+        for truth in TRUTHS:
+            for method in METHODS:
+                self.said[truth, method] = held_out(cases, method, truth, RESOURCES)
+
+    def only(self, truth, method, fault):
+        """(cases, said) of the runs of a fault; None: of all."""
+        pairs = zip(self.cases, self.said[truth, method][0], strict=True)
+        kept = [(case, named) for case, named in pairs if fault is None or case.fault == fault]
+        return [case for case, _ in kept], [named for _, named in kept]
+
+    def counts(self, truth, method, fault=None):
+        return counts_of(*self.only(truth, method, fault), truth, RESOURCES)
+
+    # ---- tables ----
+
+    def rates(self):
+        faults = [*dict.fromkeys(case.fault for case in self.cases), None]
+        rows = []
+        for truth in TRUTHS:
+            for fault in faults:
+                for method in METHODS:
+                    counts = self.counts(truth, method, fault)
+                    sums = counts.sum(axis=0)
+                    shown = [*over_runs(counts, tpr)[:3], *over_runs(counts, fpr)[:3], float(accuracy(sums))]
+                    shown = [100 * x if math.isfinite(x) else None for x in shown]
+                    rows.append([truth, fault or "all", method, *map(int, sums), *shown])
+        columns = ["truth", "runs of", "method", "TP", "FP", "TN", "FN"]
+        columns += ["TPR %", "low", "high", "FPR %", "low", "high", "ACC %"]
+        self.report.table("rates", "Per straggler and resource, held out (as table 6)", columns, rows)
+
+    def parameters(self):
+        rows = []
+        for method in sorted(SEARCHED):
+            for truth in TRUTHS:
+                _, chosen, trained = self.said[truth, method]
+                given = [case.said[method][DEFAULTS[method]] for case in self.cases]
+                tests = (self.counts(truth, method), counts_of(self.cases, given, truth, RESOURCES))
+                worth = [100 * float(tpr(rows.sum(axis=0)) - fpr(rows.sum(axis=0))) for rows in tests]
+                rows.append([method, truth, ", ".join(chosen), 100 * trained, *worth])
+        columns = [
+            "method",
+            "truth",
+            "chosen in the folds",
+            "TPR - FPR, training runs",
+            "held out",
+            "with the defaults",
+        ]
+        self.report.table("parameters", "Parameters", columns, rows)
+
+    def curves(self):
+        lines, table = {}, []
+        for method in sorted(SEARCHED):
+            for truth in TRUTHS:
+                rows = search(self.cases, method, truth, RESOURCES)[1]
+                lines[f"{method}, {truth}"] = curve(rows.sum(axis=1))
+                table.append([method, truth, *area_interval(*areas(rows), len(self.cases))[:3]])
+        self.report.table("auc", "Area under the curve of the search", ["method", "truth", "AUC", "low", "high"], table)
+        title = "Best TPR up to each FPR"
+        self.report.picture("roc", title, pictures.lines(title, "FPR", "TPR", lines, diagonal=True))
+
+    def confusion(self):
+        """What `plumb why` names first, by what did it."""
+        rows = {}
+        for case in self.cases:
+            for task, straggler in case.stragglers.items():
+                true = "+".join(straggler["effect"]) or "none of them"
+                row = rows.setdefault(true, [0] * len(COLUMNS))
+                row[COLUMNS.index(case.main.get(task, "nothing"))] += 1
+        names = sorted(rows)
+        self.report.table(
+            "confusion", "What `plumb why` names, by what did it", ["did it", *COLUMNS],
+            [[name, *rows[name]] for name in names],
+        )  # fmt: skip
+        counts = [rows[name] for name in names]
+        self.report.picture("confusion", "Main causes", pictures.matrix("Main causes", names, COLUMNS, counts))
+
+    def cost(self):
+        rows = []
+        for method in [*METHODS, "plumb why"]:
+            if method == "plumb why":
+                cases, said = self.cases, [{t: [topic] for t, topic in case.main.items()} for case in self.cases]
+            else:
+                cases, said = self.only("effect", method, None)
+            parts = seconds(cases, said)
+            whole = sum(parts) or 1
+            blamed = wilson(*wrong_blame(cases, said, RESOURCES))
+            rows.append([method, *(100 * part / whole for part in parts)]
+                        + [parts[2] + 3 * parts[1], *(100 * x for x in blamed[:3])])  # fmt: skip
+        columns = ["method", "seconds rightly %", "wrongly %", "not %", "cost (w = 3), s"]
+        columns += ["unaffected stragglers blamed %", "low", "high"]
+        self.report.table("cost", "Lost seconds explained, and wrong blame of stragglers", columns, rows)
+
+    # ---- claims ----
+
+    def claims(self):
+        source = f" ({self.report.parameters['source']})"
+        fault = "mixed" if any(case.fault == "mixed" for case in self.cases) else None
+        rows = {method: self.counts("overlap", method, fault) for method in METHODS}
+        good, bad = over_runs(rows["bigroots"], tpr), over_runs(rows["bigroots"], fpr)
+
+        def claim(text, published, bound, ours):
+            self.report.claim(Claim(text + source, published, bound, ours))
+
+        def difference(text, published, one, other, which, bound=("<=", 0.0)):
+            """The one's rate less the other's, on the same runs."""
+            both = numpy.concatenate([rows[one], rows[other]], axis=-1)
+            ours = over_runs(both, lambda sums: which(sums[..., :4]) - which(sums[..., 4:]))
+            claim(text, published, bound, ours)
+
+        claim("table 6: BigRoots' TPR", "60.56 % (48.9 to 71.1)", (">=", 0.6056), good)
+        claim("table 6: BigRoots' FPR", "0.35 % (0.06 to 1.97)", ("<=", 0.0197), bad)
+        claim("the same, goal for the TPR", ">= 80 % (goal)", (">=", 0.80), good)
+        difference("table 6: BigRoots' FPR less PCC's", "-15.9 points", "bigroots", "pcc", fpr)
+        difference("table 6: BigRoots' TPR less PCC's", "-5.6 points", "bigroots", "pcc", tpr)
+        difference("figure 14: edge detection lowers the FPR, by", "62 % of it", "defaults", "no edges", fpr)
+        difference("it costs nothing of the TPR", "not said", "defaults", "no edges", tpr, (">=", 0.0))
+        areas_of = {}
+        for method in SEARCHED:
+            areas_of[method] = areas(search(self.only("overlap", method, fault)[0], method, "overlap", RESOURCES)[1])
+        ours = [one / other - 1 for one, other in zip(areas_of["bigroots"], areas_of["pcc"], strict=True)]
+        more = area_interval(*ours, rows["bigroots"].shape[0])
+        claim("figure 13: BigRoots' AUC is above PCC's, by", "7.6 %", (">=", 0.0), more)
+
+
+def study(options):
+    cases = cases_of(options, options.runs or 5)
+    sources = {case.source for case in cases}
+    source = sources.pop() if len(sources) == 1 else "generated and recorded"
+    about = RECORDED if source == "recorded" else GENERATED
+    report = Report("stragglers", "Causes of stragglers", about, options.build)
+    report.parameters = {
+        "source": source,
+        "runs": len(cases),
+        "stragglers": sum(len(case.stragglers) for case in cases),
+        "lambda_p": LAMBDA_P,
+        "lambda_q": LAMBDA_Q,
+        "lambda_ca": LAMBDA_CA,
+        "lambda_cq": LAMBDA_CQ,
+    }
+    whole = Study(report, cases)
+    whole.rates()
+    whole.parameters()
+    whole.curves()
+    whole.confusion()
+    whole.cost()
+    whole.claims()
+    report.note(
+        "Truth by overlap is the published rule: the task's run and an injection on its host met at all. By effect: it "
+        "cost the task at least half of what it took longer than its stage's median."
+    )
+    fewest = min(sum(case.fault == fault for case in cases) for fault in {case.fault for case in cases})
+    if fewest < 10:
+        report.note(f"Intervals of {fewest} runs of a kind are too narrow: a bootstrap knows no others than these.")
+    report.note("Parameters are chosen on four fifths of the runs and judged on the last fifth, in turns.")
+    return report

@@ -1,0 +1,69 @@
+"""Truth, held-out parameters and what they cost, on cases that can be followed by hand."""
+
+import math
+
+import pytest
+
+from bench.studies import judging
+from bench.studies.cases import Case
+from bench.studies.generated_runs import GeneratedRun
+
+TOPICS = ["cpu", "disk", "network"]
+
+
+def case(name, fault, stragglers, said=None):
+    """stragglers: {task: (seconds lost, what did it)}."""
+    truth = {
+        task: {"excess_ms": 1000 * lost, "overlap": effect, "effect": effect}
+        for task, (lost, effect) in stragglers.items()
+    }
+    return Case(name, fault, "generated", truth, said or {}, {})
+
+
+def test_counts():
+    one = case("a", "cpu", {"1": (10, ["cpu"]), "2": (5, []), "3": (2, ["data"])})
+    named = {"1": ["cpu", "disk"], "2": ["network"], "3": ["data"]}
+    counts = judging.count(one, named, "effect", TOPICS)
+    assert counts == (1, 2, 6, 0)
+    rows = judging.counts_of([one], [named], "effect", TOPICS)
+    assert judging.tpr(rows.sum(axis=0)) == 1 and judging.fpr(rows.sum(axis=0)) == 2 / 8
+    assert judging.seconds([one], [named]) == (12, 5, 0)
+    assert judging.seconds([one], [{}]) == (0, 0, 17)
+    assert judging.wrong_blame([one], [named], TOPICS) == (1, 2)
+    assert math.isnan(judging.tpr(judging.counts_of([case("b", "none", {})], [{}], "effect", TOPICS).sum(axis=0)))
+
+
+def test_parameters_come_from_other_runs():
+    """Point "a" is right in the first four runs and "b" in the last: the last is judged with what the others say."""
+    cases = []
+    for number in range(5):
+        right, wrong = {"1": ["cpu"]}, {"1": ["disk"]}
+        points = {"a": right, "b": wrong} if number < 4 else {"a": wrong, "b": right}
+        cases.append(case(f"cpu-{number}", "cpu", {"1": (1, ["cpu"])}, {"pcc": points}))
+    said, chosen, trained = judging.held_out(cases, "pcc", "effect", TOPICS)
+    assert chosen == ["a"] * 5
+    assert [named["1"] for named in said] == [["cpu"]] * 4 + [["disk"]]
+    assert trained == pytest.approx((4 * (3 / 4 - 1 / 8) + 1) / 5)
+
+
+def test_folds():
+    """Each fault is in each fold."""
+    cases = [case(f"{fault}-{seed}", fault, {}) for seed in range(10) for fault in ("cpu", "none")]
+    folds = judging.fold_of(cases)
+    for fold in range(judging.FOLDS):
+        assert sorted(c.fault for c, its in zip(cases, folds, strict=True) if its == fold) == ["cpu"] * 2 + ["none"] * 2
+
+
+def test_area():
+    line = judging.curve(judging.numpy.array([[5.0, 1, 9, 5], [8.0, 5, 5, 2]]))
+    assert line == [(0, 0), (0.1, 0.5), (0.5, 0.8), (1, 1)]
+    assert judging.area(line) == pytest.approx(0.025 + 0.26 + 0.45)
+
+
+def test_generated_truth():
+    """A run without load has stragglers by their data alone; one with load has others, each met by what cost it."""
+    quiet, loaded = GeneratedRun("none", 3), GeneratedRun("cpu", 3)
+    assert quiet.truth() and all(one.effect == {"data"} and not one.overlap for one in quiet.truth().values())
+    hit = [one for one in loaded.truth().values() if "cpu" in one.effect]
+    assert len(hit) > 10 and all(one.overlap == {"cpu"} for one in hit)
+    assert GeneratedRun("cpu", 3).tasks == loaded.tasks
