@@ -166,7 +166,9 @@ def begins(document, numbers):
 
 
 def rows_of_series(document):
-    peers = {(row["function"], row["role"]): dict(zip(row["at"], row["medians"])) for row in document.get("peers", [])}
+    peers = {}
+    for row in document.get("peers", []):
+        peers[row["function"], row["role"]] = dict(zip(row["at"], row["medians"], strict=True))
     for row in document["series"]:
         names = {name: row[name] for name in ("function", "role", "host", "ratio") if name in row}
         medians = peers.get((row["function"], row["role"]), {})

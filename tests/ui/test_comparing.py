@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import re
+import shlex
+import subprocess
 from urllib.parse import quote
 
 import pytest
@@ -332,3 +334,48 @@ def test_tables_and_charts_are_taken_along(busy, ask_plumb, open_page):
     page.open("diff", kind="trace", a=quick, b=slow)
     _, data = saved(page.page, page.page.locator(".exported:has(.icicle)"), "SVG")
     assert f">{CREATE}</text>" in data.decode() and data.decode().count("<rect") > 5
+
+
+@pytest.mark.parametrize("name", ["host", "operations", "function-open", "traces-differ", "overview"])
+def test_what_a_view_asks_has_a_command(name, busy, ask_plumb, open_page, plumb_program):
+    """Each address of JSON in a view stands behind a command, which plumb runs."""
+    view, values = {**addresses(busy, ask_plumb), "overview": ("overview", {})}[name]
+    page = open_page(busy)
+    page.open(view, **values)
+    commands = page.page.locator(".sames code").all_inner_texts()
+    assert len(commands) == page.page.locator(".sames a").count() > 0
+    for command in commands:
+        words = shlex.split(command)
+        done = subprocess.run([plumb_program, *words[1:], "--server", busy.http], capture_output=True, text=True)
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_pages_of_traces(busy, open_page):
+    """One behind the other, they are the whole list."""
+    page = open_page(busy)
+    page.open("traces", limit=20, since="all")
+    met = []
+    for i in range(3):
+        page.settle()
+        met += page.page.locator("td code").all_inner_texts()
+        if i < 2:
+            page.page.get_by_role("button", name="The next 20").click()
+            page.page.wait_for_function(
+                "last => ![...document.querySelectorAll('td code')].some(cell => cell.textContent === last)",
+                arg=met[-1],
+            )
+    assert met == [row["trace"] for row in busy.ask("traces?limit=60")["traces"]]
+    page.page.get_by_role("button", name="From the beginning").click()
+    page.page.wait_for_url(lambda url: "after=" not in url)
+
+
+def test_names_are_suggested(busy, open_page):
+    page = open_page(busy)
+    page.open("traces")
+    field = page.page.get_by_label("calls", exact=True)
+    field.fill("FLUSH")
+    page.page.locator("#names-function option").first.wait_for(state="attached")
+    page.settle()
+    offered = page.page.locator("#names-function option").evaluate_all("list => list.map(one => one.value)")
+    names = busy.ask("names?text=flush&since=1h")["names"]
+    assert offered == list(dict.fromkeys(row["name"] for row in names)) and "BlockReceiver#flushOrSync" in offered

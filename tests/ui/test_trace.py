@@ -153,3 +153,76 @@ def test_the_critical_path_is_plumbs(opened, rows, plumb_program, large):
 def test_of_no_more_than_it_draws(opened):
     drawn = opened.page.evaluate("performance.getEntriesByName('lanes').map(mark => mark.detail)")
     assert drawn and 0 < max(drawn) <= 20_000
+
+
+def self_within(rows, begin, end):
+    """{(function, host): self time}: what of each call between two moments none of those covers that it calls."""
+    first = rows[0]["begin_time_ns"]
+    covered = {}
+    sums = {}
+    number = {row["span"]: i for i, row in enumerate(rows)}
+
+    def within(a, b):
+        return max(0, min(b, end) - max(a, begin))
+
+    for i, row in enumerate(rows):
+        start = row["begin_time_ns"] - first
+        stop = start + row["duration_ns"]
+        covered[i] = start
+        kind = (row["function"], row["host"])
+        sums[kind] = sums.get(kind, 0) + within(start, stop)
+        if not row["parents"]:
+            continue
+        parent = number[row["parents"][0]]
+        above = rows[parent]
+        a = max(start, covered[parent])
+        b = min(stop, above["begin_time_ns"] - first + above["duration_ns"])
+        if b > a:
+            covered[parent] = b
+            kind = (above["function"], above["host"])
+            sums[kind] -= within(a, b)
+    return sums
+
+
+def test_a_part_of_the_time_is_summed(opened, rows):
+    axis = opened.page.locator(".axis").bounding_box()
+    opened.page.mouse.move(axis["x"] + axis["width"] * 0.25, axis["y"] + 8)
+    opened.page.mouse.down()
+    opened.page.mouse.move(axis["x"] + axis["width"] * 0.5, axis["y"] + 8, steps=3)
+    opened.page.mouse.up()
+    opened.page.wait_for_url(re.compile("area="))
+    begin, end = map(int, re.search(r"area=(\d+)%2C(\d+)", opened.page.url).groups())
+    whole = max(row["begin_time_ns"] + row["duration_ns"] for row in rows) - rows[0]["begin_time_ns"]
+    assert end - begin == pytest.approx(whole / 4, rel=0.02)
+    sums = self_within(rows, begin, end)
+    total = sum(sums.values())
+    table = opened.page.get_by_role("region", name="Self time in the part that is chosen")
+    lines = [line.split("\t") for line in table.locator("tbody tr").all_inner_texts()]
+    most = max(sums, key=sums.get)
+    assert lines[0][0].split()[-1] == most[0] and lines[0][1].strip() == most[1]
+    assert float(lines[0][3].split()[0]) == pytest.approx(100 * sums[most] / total, abs=0.06)
+    opened.page.get_by_role("button", name="Choose none").click()
+    opened.page.wait_for_url(lambda url: "area=" not in url)
+    opened.page.get_by_role("button", name="Sum what is shown").click()
+    opened.page.wait_for_url(re.compile(rf"area=0%2C{whole}"))
+
+
+def test_rows_fold_with_all_below(large, opened):
+    opened.page.get_by_role("button", name="tree").click()
+    tree = opened.page.get_by_role("listbox")
+    tree.focus()
+    shown = opened.page.get_by_role("option")
+    assert shown.count() == 1
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_url(re.compile("open=0"))
+    shown.nth(2).wait_for()
+    opened.page.keyboard.press("ArrowRight")  # to what it calls
+    wait_chosen(opened, 1)
+    opened.page.keyboard.press("*")
+    opened.page.locator("#span-3").wait_for()
+    opened.page.keyboard.press("_")
+    opened.page.locator("#span-2").wait_for(state="detached")
+    opened.page.keyboard.press("ArrowLeft")  # it is folded: to its caller
+    wait_chosen(opened, 0)
+    opened.page.get_by_role("button", name="Fold it and all below", exact=True).click()
+    opened.page.locator("#span-1").wait_for(state="detached")

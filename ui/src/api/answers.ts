@@ -188,9 +188,17 @@ export interface TraceRow {
   rare?: boolean
 }
 
+export interface NamesAnswer {
+  names_total: number
+  more?: boolean
+  names: { name: string; role?: string; calls?: number; traces?: number }[]
+}
+
 export interface TracesAnswer {
   scanned: number
   more: boolean
+  /** With more: what the page behind this one is asked with, as "after". */
+  next?: string
   /** With summary: of all that match. */
   counts?: Period & {
     traces: number

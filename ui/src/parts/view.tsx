@@ -52,6 +52,17 @@ function Same({ asked }: { asked: Asked }): VNode {
   )
 }
 
+/** The same questions in a terminal and as JSON. */
+export function Sames({ asked }: { asked: readonly Asked[] }): VNode {
+  return (
+    <>
+      {asked.map((one) => (
+        <Same key={one.question + JSON.stringify(one.parameters)} asked={one} />
+      ))}
+    </>
+  )
+}
+
 export function View(props: {
   title: string
   /** The question that the view answers. */
@@ -73,9 +84,7 @@ export function View(props: {
       {props.sentence !== undefined && <p class="sentence">{props.sentence}</p>}
       {props.children}
       <footer class="sames" aria-label="The same in a terminal and as JSON">
-        {props.asked.map((asked) => (
-          <Same key={asked.question + JSON.stringify(asked.parameters)} asked={asked} />
-        ))}
+        <Sames asked={props.asked} />
       </footer>
     </main>
   )

@@ -10,11 +10,12 @@ export type Parameters = Readonly<Record<string, string | readonly string[] | un
 const isPositional = (question: string, name: string): boolean =>
   name === 'id' ||
   name === 'app' ||
-  (name === 'host' && (question === 'nodes' || question === 'hosts')) ||
+  (name === 'host' && ['nodes', 'hosts', 'samples'].includes(question)) ||
+  (name === 'function' && ['series', 'distribution'].includes(question)) ||
   (question === 'diff' && (name === 'a' || name === 'b'))
 
 export function plumbCommand(question: string, parameters: Parameters): string {
-  const words = ['plumb', question]
+  const words = ['plumb', ...(question === 'senders' ? ['status', '--senders'] : [question])]
   for (const [name, value] of Object.entries(parameters)) {
     for (const one of typeof value === 'string' ? [value] : (value ?? [])) {
       if (isPositional(question, name)) words.push(quoted(one))
@@ -30,8 +31,15 @@ const DIFF_SORTS: Readonly<Record<string, string>> = {
   mean_change_percent: 'percent',
 }
 
+const BYTES_FIELDS: Readonly<Record<string, string>> = {
+  'bytes.total_bytes': 'bytes',
+  'bytes.zero_calls': 'empty',
+  'bytes.small_calls': 'small',
+  'rate.mean_bytes_per_s': 'rate',
+}
+
 /** `plumb` sorts by columns, whose names lack the unit. */
 function optionValue(name: string, value: string): string {
-  if (name !== 'sort') return value
-  return DIFF_SORTS[value] ?? value.replace(/^bytes\.|^rate\./, '').replace(/_(time_ns|ns|bytes|per_s)$/, '')
+  if (name !== 'sort' && name !== 'field') return value
+  return DIFF_SORTS[value] ?? BYTES_FIELDS[value] ?? value.replace(/_(time_ns|ns)$/, '')
 }

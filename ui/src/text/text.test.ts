@@ -40,5 +40,11 @@ describe('commands', () => {
     )
     expect(plumbCommand('nodes', { host: 'dn7', limit: '20' })).toBe('plumb nodes dn7 --limit 20')
     expect(plumbCommand('forest', { host: 'dn7' })).toBe('plumb forest --host dn7')
+    expect(plumbCommand('series', { since: '1h', function: 'a#b', by: 'host', field: 'rate.mean_bytes_per_s' })).toBe(
+      'plumb series --since 1h a#b --by host --field rate',
+    )
+    expect(plumbCommand('functions', { sort: 'bytes.total_bytes' })).toBe('plumb functions --sort bytes')
+    expect(plumbCommand('samples', { host: 'dn7', since: '1h' })).toBe('plumb samples dn7 --since 1h')
+    expect(plumbCommand('senders', {})).toBe('plumb status --senders')
   })
 })

@@ -5,7 +5,8 @@ import type { ForestAnswer, Pattern } from '../../api/answers.ts'
 import { go, value, values } from '../../app/address.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Chips, Choice, Field, RoleChoice } from '../../parts/bits.tsx'
+import { Chips, Choice, RoleChoice } from '../../parts/bits.tsx'
+import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { count, duration, share } from '../../text/units.ts'
@@ -122,7 +123,7 @@ export function ForestView(): VNode {
             ]}
           />
           <RoleChoice />
-          <Field name="function" label="calls" placeholder="function" />
+          <NameField name="function" kind="function" label="calls" />
         </>
       }
     >

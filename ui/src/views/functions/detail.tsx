@@ -10,6 +10,7 @@ import { Histogram } from '../../marks/histogram.tsx'
 import { LatencyMap, type Area } from '../../parts/latency.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Shown } from '../../parts/states.tsx'
+import { Sames } from '../../parts/view.tsx'
 import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -167,7 +168,8 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
     'distribution',
     step === undefined ? null : { ...asked, step: `${Math.round(step / 1e9)}s` },
   )
-  const hosts = useQuestion<SeriesAnswer>('series', { ...asked, by: 'host', sort: 'ratio', limit: HOSTS })
+  const byHost = { ...asked, by: 'host', sort: 'ratio', limit: HOSTS }
+  const hosts = useQuestion<SeriesAnswer>('series', byHost)
   return (
     <div class="function-detail">
       <OverTime asked={asked} mean={mean} name={row.function} />
@@ -202,6 +204,15 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
           Its call trees
         </a>
       </p>
+      <div class="sames">
+        <Sames
+          asked={[
+            { question: 'series', parameters: asked },
+            { question: 'distribution', parameters: asked },
+            { question: 'series', parameters: byHost },
+          ]}
+        />
+      </div>
     </div>
   )
 }

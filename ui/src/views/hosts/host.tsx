@@ -201,7 +201,9 @@ export function OneHost(): VNode {
   const asked: Asked[] = [
     { question: 'nodes', parameters },
     { question: 'hosts', parameters: tasksAsked },
-    { question: 'samples', parameters: samplesAsked(host), command: false },
+    { question: 'samples', parameters: samplesAsked(host) },
+    ...(value('open') === 'clock' ? [{ question: 'skew', parameters: { ...askedPeriod() } }] : []),
+    ...(value('open') === 'senders' ? [{ question: 'senders', parameters: {} }] : []),
   ]
   const worst = nodes.data?.spells[0]
   return (

@@ -220,7 +220,7 @@ export function OperationsView(): VNode {
   const open = answer.data && openOf(answer.data)
   const asked: Asked[] = [{ question: 'operations', parameters }]
   if (open !== undefined && open !== 'none')
-    asked.push({ question: 'pipelines', parameters: { app, stage: open, limit: PIPELINES }, command: false })
+    asked.push({ question: 'pipelines', parameters: { app, stage: open, limit: PIPELINES } })
   return (
     <View
       title={`Operations of ${answer.data?.name === undefined ? app : visible(answer.data.name)}`}

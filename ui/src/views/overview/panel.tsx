@@ -8,6 +8,7 @@ import { useQuestion } from '../../app/question.ts'
 import { Histogram, type Layer } from '../../marks/histogram.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Shown } from '../../parts/states.tsx'
+import { Sames } from '../../parts/view.tsx'
 import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -102,6 +103,9 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
           Call trees
         </a>
       </p>
+      <div class="sames">
+        <Sames asked={[{ question: 'distribution', parameters: { ...asked, host } }]} />
+      </div>
     </section>
   )
 }

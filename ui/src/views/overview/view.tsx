@@ -7,6 +7,7 @@ import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
+import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { clockTime } from '../../text/times.ts'
@@ -124,6 +125,7 @@ function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; cho
         options={ROLE_OPTIONS}
         choose={(one) => go({ role: one, function: undefined, sel: undefined })}
       />
+      <NameField name="function" kind="function" label="or" changes={{ sel: undefined }} />
       <Choice name="field" label="" options={FIELDS} />
       <Choice
         name="as"
@@ -165,7 +167,7 @@ export function OverviewView(): VNode {
       {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
         ? {}
         : { sentence: <Sentence answer={answer.data} name={name} /> })}
-      asked={name === undefined ? [] : [{ question: 'series', parameters, command: false }]}
+      asked={name === undefined ? [] : [{ question: 'series', parameters }]}
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
     >
       {nothing ? (

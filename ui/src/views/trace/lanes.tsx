@@ -55,6 +55,7 @@ function Tools({ shown }: { shown: Shown }): VNode {
     ['d', 'Later', '›'],
     ['f', 'Fit the chosen call', 'fit'],
     ['0', 'Show all', 'all'],
+    ['m', 'Sum what is shown', 'Σ'],
   ] as const
   return (
     <div class="lane-tools" role="group" aria-label="Zoom and move">
@@ -183,7 +184,7 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
     <>
       <div class="lane-head">
         <Tools shown={shown} />
-        <Axis zoom={shown.zoom} />
+        <Axis shown={shown} />
       </div>
       <div
         class="lanes"

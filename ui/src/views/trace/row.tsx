@@ -15,7 +15,8 @@ interface Props {
   readonly number: number
   readonly top: number
   readonly folded: boolean
-  readonly onFold: () => void
+  /** below: all that lie below it, too. */
+  readonly onFold: (below: boolean) => void
 }
 
 /** Where the duration stands: behind its bar, before it at the right side, in it where it fills the row. */
@@ -65,10 +66,11 @@ export function Row({ shown, number, top, folded, onFold }: Props): VNode {
     >
       <span class="tree" style={{ paddingLeft: `${Math.min(depth[number]!, MOST_INDENT) * INDENT_PX}px` }}>
         <span
+          title={hasChildren(end, number) ? 'With Shift: all below' : undefined}
           class={`fold ${hasChildren(end, number) ? (folded ? 'folded' : 'unfolded') : ''}`}
           onClick={(event) => {
             event.stopPropagation()
-            onFold()
+            onFold(event.shiftKey)
           }}
         />
         <Name text={functionOf(trace, number)} role={processOf(trace, number).role} />

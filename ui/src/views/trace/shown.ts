@@ -68,7 +68,8 @@ function nextMatch(shown: Shown, by: 1 | -1): number | undefined {
 export interface Done {
   readonly zoom?: Zoom
   readonly chosen?: number | undefined
-  readonly fold?: boolean
+  /** The part of the time that is summed. */
+  readonly sum?: Zoom
   readonly critical?: boolean
 }
 
@@ -95,6 +96,8 @@ export function commonKey(shown: Shown, key: string): Done | undefined {
       return { chosen: nextMatch(shown, 1) }
     case 'N':
       return { chosen: nextMatch(shown, -1) }
+    case 'm':
+      return { sum: zoom }
     case 'c':
       return { critical: true }
     default:
@@ -105,6 +108,7 @@ export function commonKey(shown: Shown, key: string): Done | undefined {
 export function apply(shown: Shown, done: Done): void {
   if (done.zoom) setZoom(shown, done.zoom)
   if (done.critical === true) refine({ path: shown.onlyCritical ? undefined : 'critical' })
+  if (done.sum) refine({ area: `${Math.floor(done.sum.from)},${Math.ceil(done.sum.to)}` })
   if (done.chosen === undefined) return
   choose(done.chosen)
 }

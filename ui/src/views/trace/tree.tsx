@@ -14,6 +14,17 @@ const SPARE_ROWS = 6
 /** Larger traces come folded; what is opened is in the address instead of what is folded. */
 export const FOLDED_FROM = 2000
 
+/** Of an address. */
+const MOST_NAMED = 2000
+
+const TOOLS = [
+  ['ArrowLeft', 'Fold the chosen call', '▸'],
+  ['ArrowRight', 'Unfold it', '▾'],
+  ['_', 'Fold it and all below', '▸▸'],
+  ['*', 'Unfold it and all below', '▾▾'],
+  ['m', 'Sum what is shown', 'Σ'],
+] as const
+
 const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
 
 /** The call and all above it. */
@@ -45,6 +56,21 @@ class Folds {
   toggle(row: number): void {
     if (!hasChildren(this.trace.tree.end, row)) return
     if (!this.named.delete(row)) this.named.add(row)
+    this.keep()
+  }
+
+  /** The call and all that lie below it: as many as an address can name. */
+  setBelow(row: number, folded: boolean): void {
+    const { end } = this.trace.tree
+    for (let at = row; at < end[row]!; at++) {
+      if (!hasChildren(end, at)) continue
+      if (folded === this.large) this.named.delete(at)
+      else if (this.named.size < MOST_NAMED) this.named.add(at)
+    }
+    this.keep()
+  }
+
+  private keep(): void {
     refine({ [this.large ? 'open' : 'fold']: [...this.named].sort((a, b) => a - b).join(',') })
   }
 }
@@ -64,8 +90,39 @@ function keyAction(shown: Shown, rows: readonly number[], key: string): Done | u
     End: rows.length,
   }
   if (moves[key] !== undefined) return move(moves[key])
-  if (key === 'ArrowLeft' || key === 'ArrowRight') return { fold: true }
   return commonKey(shown, key)
+}
+
+/** Left folds, or leads to the caller; right unfolds, or leads to what it calls; * and _ do so with all below. */
+function foldKey(shown: Shown, folds: Folds, key: string): Done | undefined {
+  const { trace, chosen } = shown
+  const folded = folds.has(chosen)
+  const open = hasChildren(trace.tree.end, chosen) && !folded
+  if (key === '*' || key === '_') {
+    folds.setBelow(chosen, key === '_')
+    return {}
+  }
+  if (key === 'ArrowLeft' && !open) return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
+  if (key === 'ArrowRight' && open) return { chosen: chosen + 1 }
+  if (key !== 'ArrowLeft' && key !== 'ArrowRight') return undefined
+  folds.toggle(chosen)
+  return {}
+}
+
+function Head({ shown, act }: { shown: Shown; act: (key: string) => boolean }): VNode {
+  return (
+    <div class="timeline-head">
+      <span class="tree-head">
+        call{' '}
+        {TOOLS.map(([key, label, text]) => (
+          <button key={key} type="button" class="small quiet" aria-label={label} title={label} onClick={() => act(key)}>
+            {text}
+          </button>
+        ))}
+      </span>
+      <Axis shown={shown} />
+    </div>
+  )
 }
 
 export function TreeRows({ shown }: { shown: Shown }): VNode {
@@ -84,28 +141,26 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
       element.scrollTop = at + ROW_PX - element.clientHeight
   }, [chosen, rows])
 
+  const act = (key: string): boolean => {
+    const done = foldKey(shown, folds, key) ?? keyAction(shown, rows, key)
+    if (done !== undefined) apply(shown, done)
+    return done !== undefined
+  }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const done = keyAction(shown, rows, event.key)
-    if (done === undefined) return
-    event.preventDefault()
-    apply(shown, done)
-    if (done.fold) folds.toggle(chosen)
+    if (act(event.key)) event.preventDefault()
   }
   const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE_ROWS)
   const seen = rows.slice(first, first + ROWS_SEEN + 2 * SPARE_ROWS)
   return (
     <>
-      <div class="timeline-head">
-        <span class="tree-head">call</span>
-        <Axis zoom={shown.zoom} />
-      </div>
+      <Head shown={shown} act={act} />
       <div
         class="rows"
         ref={box}
         tabIndex={0}
         role="listbox"
-        aria-label={`${trace.rows} calls: arrows and j k move, left and right fold, w a s d zoom and move, 0 shows all`}
+        aria-label={`${trace.rows} calls: arrows and j k move, left and right fold, * and _ all below, w a s d zoom and move, 0 shows all`}
         aria-activedescendant={`span-${chosen}`}
         style={{ height: `${Math.min(rows.length, ROWS_SEEN) * ROW_PX}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
@@ -119,7 +174,7 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
               number={number}
               top={(first + i) * ROW_PX}
               folded={folds.has(number)}
-              onFold={() => folds.toggle(number)}
+              onFold={(below) => (below ? folds.setBelow(number, !folds.has(number)) : folds.toggle(number))}
             />
           ))}
         </div>

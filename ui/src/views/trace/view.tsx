@@ -11,6 +11,7 @@ import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { Area } from './area.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
 import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
@@ -156,13 +157,16 @@ function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTra
   const shown = { ...shownOf(trace, asked.wanted ? asked.critical.data : undefined, find), found: lookup }
   const as = value('as') ?? (trace.rows > FOLDED_FROM ? 'lanes' : 'tree')
   return (
-    <div class="beside trace">
-      <div class="card timeline">
-        <Minimap shown={shown} />
-        {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
+    <>
+      <div class="beside trace">
+        <div class="card timeline">
+          <Minimap shown={shown} />
+          {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
+        </div>
+        <SpanPanel shown={shown} />
       </div>
-      <SpanPanel shown={shown} />
-    </div>
+      <Area shown={shown} />
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar, Chips, Field, Name, RoleChoice } from '../../parts/bits.tsx'
+import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
@@ -125,9 +126,11 @@ function sentence(answer: TracesAnswer | undefined): VNode | undefined {
   const sorted = value('sort') !== undefined
   return (
     <>
-      {answer?.more === true
-        ? `The ${sorted ? 'first' : 'newest'} ${count(rows.length)} that match`
-        : `${count(rows.length)} ${rows.length === 1 ? 'trace matches' : 'traces match'}`}
+      {value('after') !== undefined
+        ? `${count(rows.length)} more`
+        : answer?.more === true
+          ? `The ${sorted ? 'first' : 'newest'} ${count(rows.length)} that match`
+          : `${count(rows.length)} ${rows.length === 1 ? 'trace matches' : 'traces match'}`}
       ; the longest took <a href={linkTo('trace', slowest.trace)}>{duration(slowest.duration_ns)}</a>.
     </>
   )
@@ -136,11 +139,24 @@ function sentence(answer: TracesAnswer | undefined): VNode | undefined {
 function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): VNode {
   if (answer.traces.length === 0)
     return <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
+  const all = { ...asked, after: undefined }
   return (
     <>
-      {answer.more ? <Counted asked={asked} rows={answer.traces} /> : <Points rows={answer.traces} />}
-      <Differs asked={asked} />
+      {answer.more || value('after') !== undefined ? (
+        <Counted asked={all} rows={answer.traces} />
+      ) : (
+        <Points rows={answer.traces} />
+      )}
+      <Differs asked={all} />
       <Ticked />
+      {value('after') !== undefined && (
+        <p class="more">
+          The list goes on behind the page before.{' '}
+          <button type="button" onClick={() => go({ after: undefined })}>
+            From the beginning
+          </button>
+        </p>
+      )}
       <Table
         label="Traces"
         columns={columnsOf(answer.traces)}
@@ -151,10 +167,13 @@ function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): 
       {answer.more && (
         <p class="more">
           There are more.{' '}
-          <button type="button" onClick={() => go({ limit: String(answer.traces.length * 5) })}>
+          <button type="button" onClick={() => go({ after: answer.next })}>
+            The next {count(answer.traces.length)}
+          </button>{' '}
+          <button type="button" onClick={() => go({ limit: String(answer.traces.length * 5), after: undefined })}>
             Show five times as many
           </button>{' '}
-          <button type="button" onClick={() => go({ sort: 'duration_ns' })}>
+          <button type="button" onClick={() => go({ sort: 'duration_ns', after: undefined })}>
             The longest of all
           </button>
         </p>
@@ -179,9 +198,10 @@ export function TracesView(): VNode {
     incomplete: value('incomplete'),
     sort: value('sort'),
     limit: value('limit') ?? LIMIT,
+    after: value('after'),
   }
   const answer = useQuestion<TracesAnswer>('traces', parameters)
-  const contrast = contrastAsked(parameters)
+  const contrast = contrastAsked({ ...parameters, after: undefined })
   return (
     <View
       title="Traces"
@@ -189,12 +209,12 @@ export function TracesView(): VNode {
       sentence={sentence(answer.data)}
       asked={[
         { question: 'traces', parameters },
-        ...(contrast === undefined ? [] : [{ question: 'contrast', parameters: contrast, command: false }]),
+        ...(contrast === undefined ? [] : [{ question: 'contrast', parameters: contrast }]),
       ]}
       tools={
         <>
-          <Field name="function" label="calls" placeholder="function" />
-          <Field name="host" label="on" placeholder="host" />
+          <NameField name="function" kind="function" label="calls" />
+          <NameField name="host" kind="host" label="on" />
           <Field name="path" label="path" placeholder="/a/b, *.gz" />
           <Field name="min_duration" label="at least" placeholder="100ms" width={6} />
           <Field name="max_duration" label="at most" placeholder="1s" width={6} />
