@@ -171,7 +171,7 @@ static void write_tree(const char *name, guint32 seed, const GByteArray *stored,
 static void seed_trace(guint32 seed) {
     World world;
     world_init(&world, 0);
-    const ForestOptions options = {.max_spans = 12, .clean = seed % 2 == 0};
+    const ForestOptions options = {.max_spans = 12, .kind = seed % 2 == 0 ? FOREST_CLEAN : FOREST_WILD};
     g_autoptr(Forest) forest = forest_new(&world, seed, &options);
     g_autoptr(CallTree) tree =
         tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0, NULL);

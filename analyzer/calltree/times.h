@@ -34,7 +34,8 @@ typedef enum {
     TIMES_BY_TURNS, /* operations of Spark share the time of their task (times_turns.c) */
     TIMES_STANDING, /* a station that stands still works (waits_work.c) */
     TIMES_ASKED,    /* what begins together with a station does not say when it was asked */
-    TIMES_NOW = TIMES_ASKED
+    TIMES_NETWORK,  /* of two slow links in a row it is the network of the station between them */
+    TIMES_NOW = TIMES_NETWORK
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);

@@ -5,10 +5,16 @@
 #include "common/base/fnv.h"
 #include "common/base/region.h"
 
+/* Of what comes into a station, what the station before it has at least to receive when its network is the slow one. */
+#define LINK_SHARE 16
+
 /* How much a station has to do. */
 typedef struct Load {
-    guint64 weight; /* the time in which anything works there; half of it for a link */
-    gboolean link;  /* more than half of it is receiving */
+    guint64 weight;   /* the time in which anything works there; half of it for a link */
+    guint64 received; /* in which it receives */
+    guint64 rest;     /* in which it does anything else */
+    gboolean link;    /* more than half of all is receiving */
+    gboolean follows; /* what it receives comes slowly, since the station before it has a slow network */
 } Load;
 
 /* Where a node is. */
@@ -29,6 +35,7 @@ typedef struct Context {
 typedef struct Send {
     WaitScope scope;
     guint32 station; /* 0: the client */
+    guint32 pattern_node, node;
     gint64 from_ns, to_ns;
     gint64 most_ns; /* the greatest end of all up to this one, of this sender */
 } Send;
@@ -53,6 +60,7 @@ typedef struct Collector {
     TimesRule rule;
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
+    guint32 sender; /* of the packet that is looked at; 0: the client, or none is */
 } Collector;
 
 static gboolean looks_at_standing(const Collector *c) { return c->rule >= TIMES_STANDING; }
@@ -139,7 +147,7 @@ static void add_work_of(Collector *c, guint32 node, WorkKind kind, gint64 from_n
     if (from_ns >= to_ns) return;
     const Context *context = &c->contexts[node];
     const Stretch stretch = {scope_in(context, context->chain), from_ns, to_ns, node};
-    const Work work = {stretch, context->station, kind, 0};
+    const Work work = {stretch, context->station, c->sender, kind, 0};
     g_array_append_val(c->work, work);
 }
 
@@ -163,7 +171,8 @@ static void add_packet(Collector *c, guint32 node, WaitPart part) {
     const Context *context = &c->contexts[node];
     const gint64 from_ns = c->tree->from_ns[node], to_ns = c->tree->to_ns[node];
     if (part & PART_SEND) {
-        const Send send = {scope_in(context, part_chain(part)), context->station, from_ns, to_ns, 0};
+        const Send send = {
+            scope_in(context, part_chain(part)), context->station, pattern_node(c, node), node, from_ns, to_ns, 0};
         g_array_append_val(c->sends, send);
     }
     if (part & PART_RECEIVE && context->station != 0) {
@@ -201,7 +210,9 @@ static int by_sender(const void *a, const void *b) {
     const int order = wait_scope_compare(&x->scope, &y->scope);
     if (order != 0) return order;
     if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
-    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+    if (x->to_ns != y->to_ns) return x->to_ns < y->to_ns ? -1 : 1;
+    if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 static int by_receiver(const void *a, const void *b) {
@@ -226,8 +237,8 @@ static guint first_send(const Collector *c, const Send *like) {
     return low;
 }
 
-/* When the sender was first seen sending after that moment. */
-static gint64 first_sending(const Collector *c, guint first, guint end, gint64 after_ns) {
+/* That with which the sender was first seen sending after that moment; NULL: none. */
+static const Send *first_sending(const Collector *c, guint first, guint end, gint64 after_ns) {
     guint low = first, high = end;
     while (low < high) {
         const guint middle = low + (high - low) / 2;
@@ -236,7 +247,7 @@ static gint64 first_sending(const Collector *c, guint first, guint end, gint64 a
         else
             high = middle;
     }
-    return low < end ? g_array_index(c->sends, Send, low).from_ns : G_MAXINT64;
+    return low < end ? &g_array_index(c->sends, Send, low) : NULL;
 }
 
 static void order_sends(Collector *c) {
@@ -253,8 +264,8 @@ static void order_sends(Collector *c) {
 static Sends sends_to(const Collector *c, guint32 station) {
     const CallTree *tree = c->tree;
     const Context *context = &c->contexts[station];
-    Send like = {scope_in(context, context->chain), c->contexts[tree->parent[station]].station, G_MININT64, G_MININT64,
-                 0};
+    const guint32 sender = c->contexts[tree->parent[station]].station;
+    Send like = {scope_in(context, context->chain), sender, 0, 0, G_MININT64, G_MININT64, 0};
     Sends sends = {.station = like.station, .first = first_send(c, &like)};
     sends.paired = sends.first;
 
@@ -297,13 +308,16 @@ static void join_packets(Collector *c, const Receive *receives, guint n) {
     const gboolean paired = sends.paired_end - sends.paired == n;
     for (guint i = 0; i < n; i++) {
         const Receive *receive = &receives[i];
-        if (paired) {
-            add_packet_of(c, &sends, receive, &g_array_index(c->sends, Send, sends.paired + i));
-            continue;
-        }
-        const gint64 sent_ns = first_sending(c, sends.first, sends.end, receive->from_ns);
-        add_work_of(c, receive->node, WORK_RECEIVING, MAX(receive->from_ns, sent_ns), receive->to_ns);
+        const Send *send = paired ? &g_array_index(c->sends, Send, sends.paired + i)
+                                  : first_sending(c, sends.first, sends.end, receive->from_ns);
+        if (send == NULL) continue;
+        c->sender = sends.station != 0 ? send->node : 0;
+        if (paired)
+            add_packet_of(c, &sends, receive, send);
+        else
+            add_work_of(c, receive->node, WORK_RECEIVING, MAX(receive->from_ns, send->from_ns), receive->to_ns);
     }
+    c->sender = 0;
 }
 
 /* Between two packets there is nothing to wait for: whoever handles them waits while he receives. */
@@ -374,48 +388,90 @@ static gboolean same_station(const Work *a, const Work *b) {
     return a->station == b->station && wait_scope_compare(&a->stretch.scope, &b->stretch.scope) == 0;
 }
 
+/* How much of it lies behind what is covered already. */
+static guint64 cover(const Stretch *stretch, gint64 *covered_to) {
+    const gint64 from = MAX(stretch->from_ns, *covered_to);
+    if (stretch->to_ns <= from) return 0;
+    *covered_to = stretch->to_ns;
+    return (guint64)stretch->to_ns - (guint64)from;
+}
+
 /* Of the station of the first, for its scope. Whether a packet was on its way is told by two clocks, so a station that
  * mostly receives counts half. *n: of how many pieces of work. */
 static Load load_of(const Work *all, guint left, guint *n) {
-    Load load = {0, FALSE};
-    guint64 receiving = 0;
-    gint64 covered_to = G_MININT64;
+    Load load = {.link = FALSE};
+    gint64 covered_to = G_MININT64, rest_to = G_MININT64;
     guint i = 0;
     for (; i < left && same_station(&all[i], &all[0]); i++) {
         const Stretch *stretch = &all[i].stretch;
-        const gint64 from = MAX(stretch->from_ns, covered_to), to = stretch->to_ns;
-        if (all[i].kind == WORK_RECEIVING) receiving += (guint64)to - (guint64)stretch->from_ns;
-        if (to <= from) continue;
-        load.weight += (guint64)to - (guint64)from;
-        covered_to = to;
+        if (all[i].kind == WORK_RECEIVING)
+            load.received += (guint64)stretch->to_ns - (guint64)stretch->from_ns;
+        else
+            load.rest += cover(stretch, &rest_to);
+        load.weight += cover(stretch, &covered_to);
     }
-    load.link = receiving > load.weight / 2;
+    load.link = load.received > load.weight / 2;
     if (load.link) load.weight /= 2;
     *n = i;
     return load;
 }
 
-/* What comes slowly into a station goes slowly out of it: of two whose links keep them busy, the second counts as the
- * busier when it is so by more than a quarter. */
+/* By the rules before TIMES_NETWORK: what comes slowly into a station goes slowly out of it. Of two whose links keep
+ * them busy, the second counts as the busier when it is so by more than a quarter. */
 static Load load_after(Load load, const Load *before) {
     const gboolean busier = load.weight > before->weight && load.weight - before->weight > before->weight / 4;
     if (load.link && before->link && !busier) load.weight = MIN(load.weight, before->weight);
     return load;
 }
 
-/* Stations come before those below them. */
+/* Two links that keep their stations busy have one station in common: it is its network that is slow. */
+static Load load_behind(Load load, const Load *before) {
+    load.follows = load.link && before->received > load.received / LINK_SHARE;
+    if (load.follows) load.weight = load.rest;
+    return load;
+}
+
+static Context *station_before(const Collector *c, guint32 station) {
+    return &c->contexts[c->contexts[c->tree->parent[station]].station];
+}
+
+/* What follows from the network of the station before is that one's load, and its sending. */
+static void blame_networks(Collector *c, Work *all, guint n) {
+    for (guint i = 0; i < n; i++) {
+        const Load *load = &c->contexts[all[i].station].load;
+        if (!load->follows) continue;
+        Load *before = &station_before(c, all[i].station)->load;
+        before->weight = MAX(before->weight, load->received / 2);
+        if (all[i].kind != WORK_RECEIVING || all[i].sender == 0) continue;
+        all[i].stretch.node = all[i].sender;
+        all[i].station = c->contexts[all[i].sender].station;
+    }
+}
+
+/* Of one scope, by station. Stations come before those below them. */
+static void weigh_scope(Collector *c, Work *all, guint n_all, guint32 scope) {
+    for (guint i = 0, n; i < n_all; i += n) {
+        Context *station = &c->contexts[all[i].station];
+        const Context *before = station_before(c, all[i].station);
+        station->load = load_of(&all[i], n_all - i, &n);
+        station->loaded_in = scope;
+        if (before->loaded_in != scope) continue;
+        station->load = c->rule >= TIMES_NETWORK ? load_behind(station->load, &before->load)
+                                                 : load_after(station->load, &before->load);
+    }
+    blame_networks(c, all, n_all);
+    for (guint i = 0; i < n_all; i++) all[i].weight = c->contexts[all[i].station].load.weight;
+}
+
 static void weigh_stations(Collector *c) {
     g_array_sort(c->work, by_station);
     Work *all = (Work *)(gpointer)c->work->data;
     guint32 scope = 0;
     for (guint i = 0, n; i < c->work->len; i += n) {
-        if (i == 0 || wait_scope_compare(&all[i - 1].stretch.scope, &all[i].stretch.scope) != 0) scope++;
-        Context *station = &c->contexts[all[i].station];
-        const Context *before = &c->contexts[c->contexts[c->tree->parent[all[i].station]].station];
-        station->load = load_of(&all[i], c->work->len - i, &n);
-        station->loaded_in = scope;
-        if (before->loaded_in == scope) station->load = load_after(station->load, &before->load);
-        for (guint k = 0; k < n; k++) all[i + k].weight = station->load.weight;
+        for (n = 1; i + n < c->work->len; n++) {
+            if (wait_scope_compare(&all[i].stretch.scope, &all[i + n].stretch.scope) != 0) break;
+        }
+        weigh_scope(c, &all[i], n, ++scope);
     }
 }
 

@@ -29,6 +29,7 @@ typedef enum {
 typedef struct Work {
     Stretch stretch;
     guint32 station;
+    guint32 sender; /* of a packet being received: the call of another station that sent it; 0: none */
     WorkKind kind;
     guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
 } Work;

@@ -69,7 +69,7 @@ def watch_clients(options):
             for fault in options.fault or clients.FAULTS:
                 folder = next_folder(options.into, fault)
                 try:
-                    run = bed.run(fault, folder, options.healthy, options.faulty)
+                    run = bed.run(fault, folder, options.healthy, options.faulty, options.keep)
                 except (ClusterError, HostError) as error:
                     failed += 1
                     say(f"{fault} ({turn + 1}) failed: {error}")
@@ -96,6 +96,7 @@ def parse():
     parser.add_argument("-n", "--times", type=int, help="each fault so often (default 3, of clients 5)")
     parser.add_argument("--healthy", type=float, default=360, help="clients: seconds before it (default %(default)s)")
     parser.add_argument("--faulty", type=float, default=300, help="clients: seconds of it (default %(default)s)")
+    parser.add_argument("--keep", action="store_true", help="clients: leave the store of each run in its folder")
     parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where plumbd and plumb are")
     options = parser.parse_intermixed_args()

@@ -3,6 +3,7 @@ asked again and again what it is. Each run leaves a folder:
 
     run.json          what was done, what should be named, and what was, with the times
     injections.jsonl  what was made slow, where and when (faults.py)
+    store             when it is to be kept: all that plumbd has stored of it
 """
 
 import json
@@ -183,8 +184,8 @@ class ClientBed(Bed):
             process.wait(READY_SECONDS)
             process.stdout.close()
 
-    def run(self, name, folder, healthy=360, faulty=300):
-        """One fault. 'folder' is there, whole, or not at all."""
+    def run(self, name, folder, healthy=360, faulty=300, keep=False):
+        """One fault. 'folder' is there, whole, or not at all; with the store of it, if that is to be kept."""
         fault, partial = FAULTS[name], Path(f"{folder}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -202,7 +203,7 @@ class ClientBed(Bed):
             fault=name, load=fault.load, replication=fault.replication, healthy=healthy, faulty=faulty, hadoop=HADOOP
         )
         (partial / "run.json").write_text(json.dumps(about, indent=1) + "\n")
-        for part in ("store", "journal"):
+        for part in ("journal",) if keep else ("store", "journal"):
             shutil.rmtree(partial / part)
         shutil.rmtree(folder, ignore_errors=True)
         partial.rename(folder)
@@ -211,7 +212,7 @@ class ClientBed(Bed):
     def _lost(self, fault, http, begin_ms, healthy):
         """What the fault cost, and where: of whole minutes before it and of it."""
         begin = begin_ms * 1_000_000 // MINUTE_NS
-        first, now = begin - healthy // 60 + 1, time.time_ns() // MINUTE_NS
+        first, now = begin - int(healthy) // 60 + 1, time.time_ns() // MINUTE_NS
         before, during = (
             ask(http, f"functions?by=host&limit=0&since={since * MINUTE_NS}&until={until * MINUTE_NS}")["functions"]
             for since, until in ((first, begin), (begin + 1, now))

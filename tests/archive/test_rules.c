@@ -38,9 +38,9 @@ static void sum_critical(void *arg, const StatsKey *key, StatsRow *row) {
 }
 
 /* Of a function, on all hosts. */
-static gint64 critical_ns(Case *c, guint name) {
+static gint64 critical_of(Case *c, guint32 name) {
     const StatsFilter filter = {.kind = STATS_FUNCTION,
-                                .object = c->world.names[name],
+                                .object = name,
                                 .role = -1,
                                 .since_ns = BASE_NS,
                                 .until_ns = BASE_NS + 60 * NS_PER_MINUTE};
@@ -50,6 +50,8 @@ static gint64 critical_ns(Case *c, guint name) {
     g_assert_no_error(error);
     return sum;
 }
+
+static gint64 critical_ns(Case *c, guint name) { return critical_of(c, c->world.names[name]); }
 
 /* A task: an operation lies over all of it, and a read beside it over a half. */
 static void add_task(Case *c, guint64 trace, gboolean late) {
@@ -188,6 +190,41 @@ static void test_asked(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A root waits for what comes slowly to one DataNode, and slowly from it to the next. */
+static void add_links(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const guint32 receive = c->world.receive, mirror = c->world.mirror;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, NS_PER_MS},
+        {trace, 4, 3, c->world.send, tracers[0], begin_ns, NS_PER_MS},
+        {trace, 5, 3, names[OP], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 6, 5, receive, tracers[3], begin_ns, half_ns},
+        {trace, 7, 5, mirror, tracers[3], begin_ns + half_ns, 1},
+        {trace, 8, 5, names[OP], tracers[4], begin_ns, NS_PER_SEC},
+        {trace, 9, 8, receive, tracers[4], begin_ns, NS_PER_SEC},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_network(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    static const TimesRule rules[] = {TIMES_ASKED, TIMES_NETWORK};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_links(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_of(&c, c.world.mirror), ==, rules[i] == TIMES_NETWORK ? TRACES * NS_PER_SEC / 2 : 0);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -198,5 +235,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/standing, rocksdb", "rocksdb", test_standing);
     g_test_add_data_func("/archive/rules/asked, memory", NULL, test_asked);
     g_test_add_data_func("/archive/rules/asked, rocksdb", "rocksdb", test_asked);
+    g_test_add_data_func("/archive/rules/network, memory", NULL, test_network);
+    g_test_add_data_func("/archive/rules/network, rocksdb", "rocksdb", test_network);
     return g_test_run();
 }

@@ -40,6 +40,8 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
     world->path_key = must_intern(dict, "path");
     world->stream_key = must_intern(dict, "stream");
     world->computed_key = must_intern(dict, "exclusiveNs");
+    world->mirror = must_intern(dict, "PacketReceiver#mirrorPacketTo");
+    world->send = must_intern(dict, "DataStreamer#writeTo");
 }
 
 void world_clear(TestWorld *world) { g_clear_pointer(&world->rand, g_rand_free); }

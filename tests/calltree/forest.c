@@ -22,7 +22,7 @@ typedef struct Maker {
 
 static guint below(Maker *m, guint n) { return (guint)g_rand_int_range(m->rand, 0, (gint32)n); }
 static gboolean one_in(Maker *m, guint n) { return below(m, n) == 0; }
-static gboolean wrong(Maker *m, guint n) { return !m->options->clean && one_in(m, n); }
+static gboolean wrong(Maker *m, guint n) { return m->options->kind == FOREST_WILD && one_in(m, n); }
 
 static SpanId new_id(Maker *m) {
     SpanId id = {m->forest->trace_id, 0};
@@ -45,6 +45,45 @@ static SpanId random_parent(Maker *m, guint i) {
     if (wrong(m, 40)) return (SpanId){m->forest->trace_id + 1, below(m, 3) == 0 ? m->ids[0].span : 77};
     if (i == 0) return m->ids[0];
     return one_in(m, 3) ? m->ids[i - 1] : m->ids[below(m, i)];
+}
+
+/* The first spans of a pipeline; below the last of them, and the streamer, packets are handled. */
+static const struct {
+    const char *name;
+    guint parent;
+} pipeline[] = {{"a", 0},
+                {"waitForAckedSeqno", 0},
+                {"dataStreamer", 0},
+                {"OpWriteBlockProto", 2},
+                {"OpWriteBlockProto", 3},
+                {"OpWriteBlockProto", 4}};
+#define STREAMER 2u
+#define STATIONS 3u
+
+static guint32 name_called(const Maker *m, const char *text) {
+    guint i = 1;
+    while (strcmp(world_name_text(i), text) != 0) i++;
+    return world_name(m->world, i);
+}
+
+static void add_station(Maker *m, SpanBuilder *builder, guint i, guint32 name) {
+    const guint known = G_N_ELEMENTS(pipeline);
+    if (i == 0) return;
+    guint parent = i < known ? pipeline[i].parent : STATIONS + below(m, known - STATIONS);
+    if (name == name_called(m, "DataStreamer#writeTo")) parent = STREAMER;
+    span_builder_parent(builder, m->ids[parent]);
+}
+
+/* What goes on for long goes on from the begin. */
+static void be_in_pipeline(Maker *m, SpanRec *head, guint i) {
+    static const char *const names[] = {"PacketReceiver#receiveNextPacket", "PacketReceiver#receiveNextPacket",
+                                        "PacketReceiver#mirrorPacketTo", "DataStreamer#writeTo",
+                                        "ReplicaOutputStreams#writeDataToDisk"};
+    const gboolean packet = i >= G_N_ELEMENTS(pipeline);
+    head->name = name_called(m, packet ? names[below(m, G_N_ELEMENTS(names))] : pipeline[i].name);
+    if (packet) return;
+    head->begin_ns = m->forest->base_ns;
+    head->duration_ns = 60 * m->forest->unit_ns;
 }
 
 static void add_parents(Maker *m, SpanBuilder *builder, guint i) {
@@ -119,9 +158,13 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
     guint tracer = below(m, m->tracers);
     head.name = world_name(m->world, (m->first_name + below(m, m->names)) % WORLD_NAMES);
     head.tracer = world_tracer(m->world, tracer);
+    if (m->options->kind == FOREST_PIPELINES) be_in_pipeline(m, &head, i);
     if (wrong(m, 20)) head.duration_ns = -head.duration_ns;
     SpanBuilder builder = span_builder_begin(forest->bytes, &head);
-    add_parents(m, &builder, i);
+    if (m->options->kind == FOREST_PIPELINES)
+        add_station(m, &builder, i, head.name);
+    else
+        add_parents(m, &builder, i);
     if (annotated) add_annotations(m, &builder);
     add_stream(m, &builder);
     add_computed(m, &builder);

@@ -13,9 +13,15 @@ typedef struct Forest {
     gboolean conflicts; /* some id came with two contents */
 } Forest;
 
+typedef enum {
+    FOREST_WILD,     /* what may go wrong does */
+    FOREST_CLEAN,    /* no orphans, cycles, duplicates, reversed times */
+    FOREST_PIPELINES /* clean; a block is written through one to three DataNodes, and packets come at any time */
+} ForestKind;
+
 typedef struct ForestOptions {
     guint max_spans;
-    gboolean clean; /* nothing goes wrong: no orphans, cycles, duplicates, reversed times */
+    ForestKind kind;
 } ForestOptions;
 
 /* The same seed gives the same forest but for the world's ids. */

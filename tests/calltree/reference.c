@@ -209,12 +209,16 @@ static char chain_of_wait(const Waits *waits, const RefNode *node) {
 }
 
 static gboolean is_applications(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node,
-                     "waitForAckedSeqno BlockReaderRemote2#readNextPacket ClientNamenodeProtocol#addBlock");
+    return is_one_of(waits, node, "waitForAckedSeqno BlockReaderRemote2#readNextPacket") ||
+           is_one_of(waits, node, callers);
 }
 
 static gboolean is_wait(const Waits *waits, const RefNode *node) {
     return is_one_of(waits, node, writers) || is_one_of(waits, node, readers) || is_one_of(waits, node, callers);
+}
+
+static gboolean is_receive(const Waits *waits, const RefNode *node) {
+    return is_one_of(waits, node, "PacketReceiver#receiveNextPacket");
 }
 
 static const RefNode *station_of(const Waits *waits, const RefNode *node) {
@@ -292,15 +296,14 @@ static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
     GPtrArray *receives = g_ptr_array_new();
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *node = waits->tree->in_order->pdata[i];
-        if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket") && station_of(waits, node) == station)
-            g_ptr_array_add(receives, node);
+        if (is_receive(waits, node) && station_of(waits, node) == station) g_ptr_array_add(receives, node);
     }
     g_ptr_array_sort(receives, by_time);
     return receives;
 }
 
 /* The one that sent what that one received; NULL: that is not known. */
-static const RefNode *send_of(const Waits *waits, RefNode *receive) {
+static RefNode *send_of(const Waits *waits, RefNode *receive) {
     const RefNode *station = station_of(waits, receive);
     g_autoptr(GPtrArray) receives = receives_at(waits, station), all = sends_to(waits, station);
     g_autoptr(GPtrArray) sends =
@@ -309,20 +312,13 @@ static const RefNode *send_of(const Waits *waits, RefNode *receive) {
     return sends->len == receives->len && g_ptr_array_find(receives, receive, &which) ? sends->pdata[which] : NULL;
 }
 
-/* FALSE: nobody was seen to send the packet. */
-static gboolean sent_at(const Waits *waits, RefNode *receive, gint64 *sent_ns) {
+/* NULL: nobody was seen to send the packet. */
+static RefNode *sent_by(const Waits *waits, RefNode *receive) {
+    RefNode *send = send_of(waits, receive);
     g_autoptr(GPtrArray) all = sends_to(waits, station_of(waits, receive));
-    const RefNode *send = send_of(waits, receive);
-    if (send != NULL) {
-        *sent_ns = send->span->begin_ns;
-        return TRUE;
-    }
-    for (guint i = 0; i < all->len; i++) {
-        send = all->pdata[i];
-        *sent_ns = send->span->begin_ns;
-        if (end_of(send->span) > receive->span->begin_ns) return TRUE;
-    }
-    return FALSE;
+    for (guint i = 0; i < all->len && send == NULL; i++)
+        if (end_of(((RefNode *)all->pdata[i])->span) > receive->span->begin_ns) send = all->pdata[i];
+    return send;
 }
 
 /* ---- stations that stand still ---- */
@@ -338,8 +334,7 @@ static gboolean piece_has(Piece piece, gint64 time) { return piece.from <= time 
 static Piece lateness_of(const Waits *waits, RefNode *receive) {
     const RefNode *send = send_of(waits, receive);
     if (send == NULL) return (Piece){0, 0};
-    const gint64 from = MAX(receive->span->begin_ns, send->span->begin_ns);
-    return (Piece){MAX(from, end_of(send->span)), end_of(receive->span)};
+    return (Piece){MAX(receive->span->begin_ns, end_of(send->span)), end_of(receive->span)};
 }
 
 /* Pieces in which the station stood still; those of one packet after the other. */
@@ -354,7 +349,7 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
     }
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *receive = waits->tree->in_order->pdata[i];
-        if (!is_one_of(waits, receive, "PacketReceiver#receiveNextPacket")) continue;
+        if (!is_receive(waits, receive)) continue;
         const RefNode *receiver = station_of(waits, receive);
         if (receiver == NULL || station_of(waits, receiver->parent) != station) continue;
         const RefNode *send = send_of(waits, receive);
@@ -403,14 +398,14 @@ static Piece asking_of(const Waits *waits, const RefNode *station) {
 }
 
 static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
-    gint64 sent_ns;
     if (node->span == NULL || node->station == NULL) return FALSE;
     if (node->station == node && (stands_still_at(waits, node, time) || piece_has(asking_of(waits, node), time)))
         return TRUE;
     if (!runs_at(node, time)) return FALSE;
-    if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket")) {
+    if (is_receive(waits, node)) {
         if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
-        return sent_at(waits, node, &sent_ns) && sent_ns <= time;
+        const RefNode *send = sent_by(waits, node);
+        return send != NULL && send->span->begin_ns <= time;
     }
     return !is_wait(waits, node) && !child_runs_at(node, time);
 }
@@ -425,30 +420,37 @@ static char *work_of(const Waits *waits, RefNode *node) {
     return g_string_free(work, FALSE);
 }
 
-/* In how many moments does anything work there for the same? */
-static guint weight_of(const Waits *waits, const RefNode *worker) {
-    guint weight = 0;
+static gboolean works_with(const RefNode *node, const RefNode *worker) {
+    return node->station == worker->station && strcmp(node->work_scope, worker->work_scope) == 0;
+}
+
+/* For how long does anything work there for the same? Or: anything that does not receive. */
+static gint64 time_of(const Waits *waits, const RefNode *worker, gboolean without_receiving) {
+    gint64 time = 0;
     for (guint moment = 0; moment < moments(waits); moment++) {
         gboolean any = FALSE;
         for (guint i = 0; i < waits->tree->in_order->len && !any; i++) {
             const RefNode *node = waits->tree->in_order->pdata[i];
-            any = node->work[moment] == 'x' && node->station == worker->station &&
-                  strcmp(node->work_scope, worker->work_scope) == 0;
+            const gboolean other = without_receiving && is_receive(waits, node);
+            any = node->work[moment] == 'x' && !other && works_with(node, worker);
         }
-        weight += any;
+        time += any ? waits->unit_ns : 0;
     }
-    return weight;
+    return time;
+}
+
+static gint64 received_at(const Waits *waits, const RefNode *worker) {
+    gint64 received = 0;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (!is_receive(waits, node) || !works_with(node, worker)) continue;
+        for (const char *moment = node->work; *moment != 0; moment++) received += *moment == 'x' ? waits->unit_ns : 0;
+    }
+    return received;
 }
 
 static gboolean is_link(const Waits *waits, const RefNode *worker) {
-    guint receiving = 0;
-    for (guint i = 0; i < waits->tree->in_order->len; i++) {
-        const RefNode *node = waits->tree->in_order->pdata[i];
-        if (node->station != worker->station || strcmp(node->work_scope, worker->work_scope) != 0) continue;
-        if (!is_one_of(waits, node, "PacketReceiver#receiveNextPacket")) continue;
-        for (guint moment = 0; moment < moments(waits); moment++) receiving += node->work[moment] == 'x';
-    }
-    return receiving * waits->unit_ns > weight_of(waits, worker) * waits->unit_ns / 2;
+    return received_at(waits, worker) > time_of(waits, worker, FALSE) / 2;
 }
 
 static const RefNode *any_worker(const Waits *waits, const RefNode *station, const char *scope) {
@@ -460,20 +462,37 @@ static const RefNode *any_worker(const Waits *waits, const RefNode *station, con
     return NULL;
 }
 
-/* Of the worker's station; that of the station before it may count in its place. */
-static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
-    const gint64 weight = weight_of(waits, worker) * waits->unit_ns / (is_link(waits, worker) ? 2 : 1);
+/* Does it receive slowly since the station before it has a slow network? */
+static gboolean follows(const Waits *waits, const RefNode *worker) {
     const RefNode *before = any_worker(waits, station_of(waits, worker->station->parent), worker->work_scope);
-    if (before == NULL || !is_link(waits, worker) || !is_link(waits, before)) return weight;
-    const gint64 weight_before = weight_in_chain(waits, before);
-    return weight > weight_before + weight_before / 4 ? weight : MIN(weight, weight_before);
+    return before != NULL && is_link(waits, worker) && received_at(waits, before) > received_at(waits, worker) / 16;
+}
+
+/* Of the worker's station, with what those behind it receive slowly since its network is slow. */
+static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
+    gint64 weight = time_of(waits, worker, follows(waits, worker));
+    if (!follows(waits, worker) && is_link(waits, worker)) weight /= 2;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *next = waits->tree->in_order->pdata[i];
+        if (next->station != next || station_of(waits, next->parent) != worker->station) continue;
+        next = any_worker(waits, next, worker->work_scope);
+        if (next != NULL && follows(waits, next)) weight = MAX(weight, received_at(waits, next) / 2);
+    }
+    return weight;
+}
+
+/* Whose time it is when it works: of a packet that comes slowly, perhaps his who sends it. */
+static RefNode *credited(const Waits *waits, RefNode *worker) {
+    if (!is_receive(waits, worker) || !follows(waits, worker)) return worker;
+    RefNode *send = sent_by(waits, worker);
+    return send->station != NULL ? send : worker;
 }
 
 /* Whose time is it, of two who work? */
-static gboolean is_better(const RefNode *a, const RefNode *b) {
-    const RefNode *x = a->station, *y = b->station;
+static gboolean is_better(const RefNode *work_a, const RefNode *work_b) {
+    const RefNode *a = work_a->credited, *b = work_b->credited, *x = a->station, *y = b->station;
     if (x != y) {
-        if (a->weight != b->weight) return a->weight > b->weight;
+        if (work_a->weight != work_b->weight) return work_a->weight > work_b->weight;
         return x->pattern_node != y->pattern_node ? x->pattern_node < y->pattern_node : x->place < y->place;
     }
     if (a->span->begin_ns != b->span->begin_ns) return a->span->begin_ns > b->span->begin_ns;
@@ -489,7 +508,7 @@ static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time
         if (node->work[moment] != 'x' || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
         if (best == NULL || is_better(node, best)) best = node;
     }
-    return best;
+    return best != NULL ? best->credited : NULL;
 }
 
 static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
@@ -525,14 +544,15 @@ static void find_workers(Waits *waits) {
     }
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
-        const gboolean may_work = node->station != NULL &&
-                                  (!is_wait(waits, node) || is_one_of(waits, node, "PacketReceiver#receiveNextPacket"));
+        const gboolean may_work = node->station != NULL && (!is_wait(waits, node) || is_receive(waits, node));
         for (guint k = 0; k < nodes->len && may_work; k++) {
             const RefNode *wait = nodes->pdata[k];
             const char chain = chain_of_station(waits, node->station);
             if (is_applications(waits, wait) && chain_of_wait(waits, wait) == chain) waits->meet = TRUE;
         }
-        if (strchr(node->work, 'x') != NULL) node->weight = weight_in_chain(waits, node);
+        if (strchr(node->work, 'x') == NULL) continue;
+        node->credited = credited(waits, node);
+        node->weight = weight_in_chain(waits, any_worker(waits, node->credited->station, node->work_scope));
     }
 }
 

@@ -24,7 +24,8 @@ struct RefNode {
     char *work;             /* each moment of the trace: 'x', or '.' */
     char *work_scope;       /* for whom it works; NULL: for nobody */
     char *wait_scope;       /* whom it waits for; NULL: its time is its own */
-    gint64 weight;          /* of its station, for the same */
+    RefNode *credited;      /* to whom what it works is counted; NULL: it does not work */
+    gint64 weight;          /* of that one's station, for the same */
 };
 
 typedef struct RefTree {

@@ -305,14 +305,20 @@ static void check_without_ids(guint32 seed, const Made *made, guint64 trace_id, 
     made_clear(&again);
 }
 
-static void test_forests(gconstpointer clean) {
+typedef struct Kind {
+    guint forests;
+    ForestOptions options;
+} Kind;
+
+static void test_forests(gconstpointer data) {
+    const Kind *kind = data;
     World world;
     world_init(&world, 0);
     engine_of_run = engine_new(&world.lookup, 2000);
-    const ForestOptions options = {40, clean != NULL};
+    const ForestOptions options = kind->options;
     guint32 base = run_seed();
 
-    for (guint32 seed = base; seed != base + FORESTS / 2; seed++) {
+    for (guint32 seed = base; seed != base + kind->forests; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
         Made made = make(&engine_of_run, forest->spans, tolerance_ns);
@@ -336,7 +342,10 @@ static void test_forests(gconstpointer clean) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_data_func("/calltree/forests/anything", NULL, test_forests);
-    g_test_add_data_func("/calltree/forests/clean", "clean", test_forests);
+    static const Kind anything = {FORESTS / 2, {40, FOREST_WILD}}, clean = {FORESTS / 2, {40, FOREST_CLEAN}};
+    static const Kind pipelines = {FORESTS / 20, {30, FOREST_PIPELINES}};
+    g_test_add_data_func("/calltree/forests/anything", &anything, test_forests);
+    g_test_add_data_func("/calltree/forests/clean", &clean, test_forests);
+    g_test_add_data_func("/calltree/forests/pipelines", &pipelines, test_forests);
     return g_test_run();
 }

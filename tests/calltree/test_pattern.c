@@ -174,7 +174,7 @@ static void test_filter_random(void) {
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 1000);
     static const guint names[] = {1, 4, 0};
     Excluded excluded = {&world, names};
-    const ForestOptions options = {30, TRUE};
+    const ForestOptions options = {30, FOREST_CLEAN};
     guint32 base = run_seed();
 
     for (guint32 seed = base; seed != base + 2000; seed++) {
@@ -330,7 +330,7 @@ static void test_bounded(void) {
     world_init(&world, 0);
     g_autoptr(Compressor) small = compressor_new(&world.lookup, 20);
     g_autoptr(Compressor) large = compressor_new(&world.lookup, 100000);
-    const ForestOptions options = {40, FALSE};
+    const ForestOptions options = {40, FOREST_WILD};
     for (guint32 seed = 0; seed < 500; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         g_autoptr(Pattern) a = pattern_of(small, forest->bytes);

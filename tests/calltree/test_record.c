@@ -422,7 +422,7 @@ static void test_columns(void) {
     g_test_message("seed %u", base);
     GRand *rand = g_rand_new_with_seed(base);
     for (guint32 seed = base; seed != base + 500; seed++) {
-        const ForestOptions options = {seed % 4 == 0 ? 200 : 40, seed % 2 == 0};
+        const ForestOptions options = {seed % 4 == 0 ? 200 : 40, seed % 2 == 0 ? FOREST_CLEAN : FOREST_WILD};
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         Made made = make(&world, forest->bytes);
         check_columns(&made, rand);
@@ -574,7 +574,7 @@ static void mutate(GRand *rand, guint8 *data, gsize size) {
 static void test_damaged(void) {
     World world;
     world_init(&world, 0);
-    const ForestOptions options = {40, FALSE};
+    const ForestOptions options = {40, FOREST_WILD};
     guint32 base = run_seed();
     g_test_message("seed %u", base);
 

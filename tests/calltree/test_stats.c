@@ -279,7 +279,7 @@ static void test_forests(void) {
     world_init(&world, 0);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
-    const ForestOptions options = {40, FALSE};
+    const ForestOptions options = {40, FOREST_WILD};
     guint32 base = run_seed();
     gsize empty_bytes = stats_group_size_bytes(group);
 
@@ -367,7 +367,7 @@ static void test_merging(gconstpointer n_hosts) {
     g_autoptr(StatsGroup) whole = stats_group_new(&world.lookup, TRUE);
     Parts parts;
     for (guint p = 0; p < PARTS; p++) parts.groups[p] = stats_group_new(&world.lookup, TRUE);
-    const ForestOptions options = {40, FALSE};
+    const ForestOptions options = {40, FOREST_WILD};
     guint32 base = run_seed();
     g_test_message("seed %u", base);
 
@@ -422,7 +422,7 @@ static void test_subtracting(void) {
     World world;
     world_init(&world, 0);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
-    const ForestOptions options = {30, FALSE}; /* two of them have no more than 64 calls: all is exact */
+    const ForestOptions options = {30, FOREST_WILD}; /* two of them have no more than 64 calls: all is exact */
     guint32 base = run_seed();
     g_test_message("seed %u", base);
 
@@ -463,7 +463,7 @@ static void test_other_calls(void) {
     World world;
     world_init(&world, 0);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
-    const ForestOptions options = {40, FALSE};
+    const ForestOptions options = {40, FOREST_WILD};
     guint32 base = run_seed();
 
     for (guint32 seed = base; seed != base + 300; seed++) {

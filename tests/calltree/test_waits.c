@@ -82,6 +82,26 @@ static const Case cases[] = {
       {6, 5, "PacketReceiver#mirrorPacketTo", 2, 12, 0},
       {7, 4, "PacketReceiver#receiveNextPacket", 1, 4, 2},
       {8, 1, WAIT, 0, 30, 19}}},
+    {"of two slow links, the network of the DataNode between them",
+     {{1, 0, "a", 0, 30, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 30, 0},
+      {4, 3, OP, 0, 30, 0},
+      {5, 2, "DataStreamer#writeTo", 1, 2, 0},
+      {6, 3, "PacketReceiver#receiveNextPacket", 1, 12, 11},
+      {7, 3, "PacketReceiver#mirrorPacketTo", 12, 13, 13},
+      {8, 4, "PacketReceiver#receiveNextPacket", 1, 25, 0},
+      {9, 1, WAIT, 0, 30, 6}}},
+    {"of a slow link and a fast one before it, the DataNode that receives",
+     {{1, 0, "a", 0, 40, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 40, 0},
+      {4, 3, OP, 0, 40, 0},
+      {5, 2, "DataStreamer#writeTo", 1, 2, 0},
+      {6, 3, "PacketReceiver#receiveNextPacket", 1, 3, 2},
+      {7, 3, "PacketReceiver#mirrorPacketTo", 3, 4, 0},
+      {8, 4, "PacketReceiver#receiveNextPacket", 1, 36, 33},
+      {9, 1, WAIT, 0, 40, 5}}},
     {"a DataNode that is asked, and does not begin",
      {{1, 0, "a", 0, 20, 0},
       {2, 1, "dataStreamer", 0, 12, 0},
@@ -171,11 +191,14 @@ static void test_case(gconstpointer data) {
 #define PACKETS    400u
 #define US         G_GINT64_CONSTANT(1000)
 
+/* What is slow at a DataNode: its network in both directions, or only what comes in. */
+typedef enum { SLOW_DISK, SLOW_LINK, SLOW_NETWORK } Slow;
+
 /* One block written through some DataNodes, each with a link before it and a disk. Packets are taken one after the
  * other; so many of them may be on their way unacknowledged, and so many lie between two neighbours. */
 typedef struct Pipeline {
     guint stages, window, buffer, slow; /* slow: the stage with the bottleneck */
-    gboolean slow_link;                 /* else its disk */
+    Slow what;                          /* of it */
     gint64 stop_every_ns, stopped_ns;   /* the slow stage's process stands still for so long, again and again */
     gint64 slow_us, usual_us;           /* on average, of the bottleneck and of all others */
     gint64 skew_ns[STAGES_MAX];         /* what a DataNode's clock is ahead of the client's */
@@ -201,9 +224,9 @@ static gint64 ready_at(const Pipeline *p, guint stage, gint64 time) {
 }
 
 static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint64 sent_ns) {
-    const gboolean slow = stage == p->slow;
-    const gint64 link_ns = service_ns(rand, slow && p->slow_link ? p->slow_us : p->usual_us);
-    const gint64 disk_ns = service_ns(rand, slow && !p->slow_link ? p->slow_us : p->usual_us);
+    const gboolean slow = stage == p->slow, after = p->what == SLOW_NETWORK && stage == p->slow + 1;
+    const gint64 link_ns = service_ns(rand, after || (slow && p->what != SLOW_DISK) ? p->slow_us : p->usual_us);
+    const gint64 disk_ns = service_ns(rand, slow && p->what == SLOW_DISK ? p->slow_us : p->usual_us);
     p->arrive[stage][packet] = MAX(sent_ns, before(p->arrive[stage], packet, 1)) + link_ns;
     p->receive_from[stage][packet] = before(p->done[stage], packet, 1);
     p->receive_to[stage][packet] =
@@ -309,7 +332,8 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
 }
 
 static void check_shares(guint32 seed, const World *world, const Pipeline *p) {
-    const char *what = p->stop_every_ns > 0 ? "processor" : p->slow_link ? "link" : "disk";
+    static const char *const names[] = {"disk", "link", "network"};
+    const char *what = p->stop_every_ns > 0 ? "processor" : names[p->what];
     g_autoptr(GByteArray) bytes = pipeline_spans(p, world);
     double shares[STAGES_MAX] = {0};
     measure(world, bytes, shares);
@@ -330,7 +354,7 @@ static void check_pipeline(guint32 seed, gboolean skewed) {
     g_autofree Pipeline *p = g_new0(Pipeline, 1);
     p->stages = (guint)g_rand_int_range(rand, 1, STAGES_MAX + 1);
     p->slow = (guint)g_rand_int_range(rand, 0, (gint32)p->stages);
-    p->slow_link = !skewed && g_rand_boolean(rand);
+    p->what = skewed ? SLOW_DISK : (Slow)g_rand_int_range(rand, SLOW_DISK, SLOW_NETWORK + 1);
     p->window = (guint)g_rand_int_range(rand, 16, 81);
     p->buffer = (guint)g_rand_int_range(rand, 1, 17);
     p->usual_us = 200;

@@ -16,6 +16,7 @@ typedef enum {
     TRACE_BY_TURNS = 1 << 3,
     TRACE_STANDING = 1 << 4,
     TRACE_ASKED = 1 << 5,
+    TRACE_NETWORK = 1 << 6,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
