@@ -65,6 +65,12 @@ FAULTS = {
     "write-hung": on_datanode("write", 3, "hung", ANY),
     "write-stopped": on_datanode("write", 3, "stopped", ANY),
     "read-stopped": on_datanode("read", 2, "stopped", ANY),
+    "two-stopped": Fault(
+        "write",
+        2,
+        lambda faults: both(faults.stopped(SLOW), faults.stopped(OTHER)),
+        [*guilty(SLOW, ANY), *guilty(OTHER, ANY)],
+    ),
     "write-2-slow-disk": on_datanode("write", 2, "slow_writes", DISK),
     "write-1-slow-disk": on_datanode("write", 1, "slow_writes", DISK),
     "append-slow-disk": on_datanode("append", 3, "slow_writes", DISK),

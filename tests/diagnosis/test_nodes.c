@@ -390,6 +390,41 @@ static void test_silent_without_fault(void) {
     g_assert_null(find_silent(most, G_N_ELEMENTS(most), &other_report, &other_grid));
 }
 
+/* Of several at once each is named with its part; so is one that falls silent long after another, as soon as that one. */
+static void test_silent_together(void) {
+    static const SimulatedSilence two[] = {{3, 25, 39, 0.6, 20 * NS_PER_SEC}, {7, 25, 39, 0.6, 20 * NS_PER_SEC}};
+    static const SimulatedSilence later[] = {{3, 15, 39, 0.6, 20 * NS_PER_SEC}, {7, 30, 39, 0.6, 0}};
+    const SimulatedSilence *const cases[] = {two, later};
+    /* Seconds of all that was waited. */
+    static const double parts[][2] = {{15 * 20, 15 * 20}, {(15 + 5) * 20, 5 * 20}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(NodeGrid) grid = NULL;
+        g_autoptr(NodesReport) report = NULL;
+        const Spell *first = find_silent(cases[i], 2, &report, &grid);
+        const Spell *second = spell_find(report, 7, WORK_SILENT);
+        g_assert_nonnull(first);
+        g_assert_nonnull(second);
+        g_assert_cmpuint(report->spells->len, ==, 2);
+        g_assert_cmpfloat_with_epsilon((double)first->lost_critical_ns / 1e9, parts[i][0], 20);
+        g_assert_cmpfloat_with_epsilon((double)second->lost_critical_ns / 1e9, parts[i][1], 20);
+        g_assert_cmpfloat_with_epsilon((double)second->begin_ns / 1e9, 60 * (cases[i][1].first + 0.6), 10);
+    }
+}
+
+/* Two of three. */
+static void test_silent_of_three(void) {
+    static const SimulatedSilence silences[] = {{0, 25, 39, 0, 20 * NS_PER_SEC}, {1, 25, 39, 0, 20 * NS_PER_SEC}};
+    Simulation simulation = simulation_of_14(21);
+    simulation.n_nodes = 3;
+    simulation.silences = silences;
+    simulation.n_silences = 2;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_nonnull(spell_find(report, 0, WORK_SILENT));
+    g_assert_nonnull(spell_find(report, 1, WORK_SILENT));
+    g_assert_null(spell_find(report, 2, WORK_SILENT));
+}
+
 /* Who sends to it, and the clients, are slow for it: it is named alone. */
 static void test_silent_explains(void) {
     const Spell all[] = {{.class = WORK_SILENT, .node = 1, .first = 5, .last = 10, .slowdown = 20},
@@ -692,6 +727,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/silent-little-asked", test_silent_little_asked);
     g_test_add_func("/diagnosis/nodes/silent-soon", test_silent_soon);
     g_test_add_func("/diagnosis/nodes/silent-passing", test_silent_passing);
+    g_test_add_func("/diagnosis/nodes/silent-together", test_silent_together);
+    g_test_add_func("/diagnosis/nodes/silent-of-three", test_silent_of_three);
     g_test_add_func("/diagnosis/nodes/silent-without-fault", test_silent_without_fault);
     g_test_add_func("/diagnosis/nodes/silent-explains", test_silent_explains);
     g_test_add_func("/diagnosis/nodes/signature", test_signature);

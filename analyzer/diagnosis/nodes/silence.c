@@ -12,8 +12,16 @@
 typedef struct Silence {
     const NodeGrid *grid;
     guint32 n_nodes; /* that are heard at all */
+    GArray *gaps;
     GArray *spells;
+    guint16 *silent; /* of each window: how many of the spells it belongs to */
 } Silence;
+
+/* Nothing is heard of a node from then on: the last of its entries before that, of so many. */
+typedef struct Gap {
+    const Heard *heard;
+    guint32 n, last;
+} Gap;
 
 static const Heard *heard_at(const NodeGrid *grid, guint32 i) { return &g_array_index(grid->heard, Heard, i); }
 
@@ -38,8 +46,8 @@ static gboolean was_heard(const Heard *heard, guint32 last) {
     return windows >= LEARN_LEAST && n >= SILENT_HEARD * windows;
 }
 
-/* Are at least half of the nodes heard in the windows (last, end)? Not in each of them: clients that wait for one node
- * ask the others for little. */
+/* Are at least half of the nodes heard in the windows (last, end), or all but two? Not in each of them: clients that
+ * wait for one node ask the others for little. */
 static gboolean others_go_on(const Silence *silence, guint32 last, guint32 end) {
     const NodeGrid *grid = silence->grid;
     guint32 heard = 0, node = G_MAXUINT32;
@@ -49,7 +57,7 @@ static gboolean others_go_on(const Silence *silence, guint32 last, guint32 end) 
         heard++;
         node = one->node;
     }
-    return heard > 0 && 2 * heard >= silence->n_nodes;
+    return heard > 0 && (2 * heard >= silence->n_nodes || heard + 2 >= silence->n_nodes);
 }
 
 /* The end of what is waited for more than before: others are asked from then on. */
@@ -74,16 +82,25 @@ static gint64 waited_after(const NodeGrid *grid, guint32 node, guint32 window) {
     return sum;
 }
 
-/* What was waited before, and meanwhile. */
-static gboolean measure(const NodeGrid *grid, guint32 last, guint32 end, Spell *spell) {
+/* What was waited in a window before 'last', and what that varies by; those in which others were silent say nothing of
+ * it. FALSE: not known. */
+static gboolean find_usual(const Silence *silence, guint32 last, double *usual_ns, double *deviation_ns) {
     float values[SILENT_BEFORE];
     gsize n = 0;
-    for (guint32 k = 1; k <= SILENT_BEFORE && k <= last; k++) values[n++] = (float)waited_in(grid, last - k);
+    for (guint32 window = last; window-- > 0 && n < SILENT_BEFORE && allowance_goes_on();)
+        if (silence->silent[window] == 0) values[n++] = (float)waited_in(silence->grid, window);
     if (n == 0) return FALSE;
-    const double usual = median_of(values, n);
-    for (gsize i = 0; i < n; i++) values[i] = (float)fabs(values[i] - usual);
-    const double deviation = MAX(MAD_TO_DEVIATION * median_of(values, n), USUAL_LEAST_NS);
+    *usual_ns = median_of(values, n);
+    for (gsize i = 0; i < n; i++) values[i] = (float)fabs(values[i] - *usual_ns);
+    *deviation_ns = MAX(MAD_TO_DEVIATION * median_of(values, n), USUAL_LEAST_NS);
+    return TRUE;
+}
 
+/* What was waited before, and meanwhile. */
+static gboolean measure(const Silence *silence, guint32 last, guint32 end, Spell *spell) {
+    const NodeGrid *grid = silence->grid;
+    double usual, deviation;
+    if (!find_usual(silence, last, &usual, &deviation)) return FALSE;
     const guint32 until = waits_end(grid, last, end, usual);
     spell->open = spell->open && until == end;
     spell->last = until - 1;
@@ -103,30 +120,71 @@ static gboolean measure(const NodeGrid *grid, guint32 last, guint32 end, Spell *
     return lost >= (double)SILENT_WAITED_NS && spell->slowdown >= SILENT_WAITED_TIMES && spell->z >= Z_LEAST;
 }
 
-/* After the entry 'last' of the node's: until the next one, or the end. */
-static void find_gap(const Silence *silence, const Heard *heard, guint32 n, guint32 last) {
+static guint32 gap_begin(const Gap *gap) { return gap->heard[gap->last].window; }
+
+static guint32 gap_end(const Silence *silence, const Gap *gap) {
+    return gap->last + 1 < gap->n ? gap->heard[gap->last + 1].window : silence->grid->n_windows;
+}
+
+static void judge_gap(const Silence *silence, const Gap *gap) {
     const NodeGrid *grid = silence->grid;
-    const guint32 window = heard[last].window, end = last + 1 < n ? heard[last + 1].window : grid->n_windows;
-    Spell spell = {.class = WORK_SILENT, .node = heard[last].node, .first = window, .last = end - 1};
-    spell.open = last + 1 == n;
-    if (end - window - 1 < SILENT_LEAST || !was_heard(heard, last)) return;
-    if (!measure(grid, window, end, &spell) || !others_go_on(silence, window, end)) return;
+    const guint32 window = gap_begin(gap), end = gap_end(silence, gap);
+    Spell spell = {.class = WORK_SILENT, .node = gap->heard[gap->last].node, .first = window, .last = end - 1};
+    spell.open = gap->last + 1 == gap->n;
+    if (!measure(silence, window, end, &spell) || !others_go_on(silence, window, end)) return;
 
     spell.sure = window + SILENT_LEAST;
-    spell.begin_ns = grid_window_ns(grid, window) + (gint64)(well_share(heard, last) * (double)grid->window_ns);
+    spell.begin_ns =
+        grid_window_ns(grid, window) + (gint64)(well_share(gap->heard, gap->last) * (double)grid->window_ns);
     g_array_append_val(silence->spells, spell);
+    for (guint32 i = spell.first; i <= spell.last && allowance_goes_on(); i++) silence->silent[i]++;
+}
+
+/* For whom of several it was waited nobody knows: each of them has an equal part of that. */
+static void share_out(const Silence *silence, Spell *spell) {
+    double all = 0, part = 0;
+    for (guint32 window = spell->first; window <= spell->last && allowance_goes_on(); window++) {
+        all += (double)waited_in(silence->grid, window);
+        part += (double)waited_in(silence->grid, window) / MAX(silence->silent[window], 1);
+    }
+    if (all <= 0 || part >= all) return;
+    spell->self_ns = spell->critical_ns = (gint64)((double)spell->critical_ns * part / all);
+    spell->lost_ns = spell->lost_critical_ns = (gint64)((double)spell->lost_critical_ns * part / all);
+}
+
+/* By begin, then by node. */
+static gint by_begin(gconstpointer left, gconstpointer right, gpointer unused) {
+    const Gap *a = left, *b = right;
+    (void)unused;
+    if (gap_begin(a) != gap_begin(b)) return gap_begin(a) < gap_begin(b) ? -1 : 1;
+    return (a->heard->node > b->heard->node) - (a->heard->node < b->heard->node);
+}
+
+/* Of one node, by its entries. */
+static void list_gaps(const Silence *silence, const Heard *heard, guint32 n) {
+    for (guint32 i = 0; i < n && allowance_goes_on(); i++) {
+        const Gap gap = {heard, n, i};
+        if (gap_end(silence, &gap) - gap_begin(&gap) - 1 < SILENT_LEAST || !was_heard(heard, i)) continue;
+        g_array_append_val(silence->gaps, gap);
+    }
 }
 
 void silence_find(const NodeGrid *grid, GArray *spells) {
     const guint32 n = grid->heard->len;
-    Silence silence = {.grid = grid, .spells = spells};
+    const guint before = spells->len;
+    g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
+    g_autofree guint16 *silent = g_new0(guint16, MAX(grid->n_windows, 1));
+    Silence silence = {.grid = grid, .gaps = gaps, .spells = spells, .silent = silent};
     for (guint32 i = 0; i < n && allowance_goes_on(); i++)
         silence.n_nodes += i == 0 || heard_at(grid, i)->node != heard_at(grid, i - 1)->node;
 
     for (guint32 from = 0, end; from < n && allowance_goes_on(); from = end) {
         for (end = from + 1; end < n && allowance_goes_on() && heard_at(grid, end)->node == heard_at(grid, from)->node;)
             end++;
-        for (guint32 i = 0; i < end - from && allowance_goes_on(); i++)
-            find_gap(&silence, heard_at(grid, from), end - from, i);
+        list_gaps(&silence, heard_at(grid, from), end - from);
     }
+    allowance_sort(gaps->data, gaps->len, sizeof(Gap), by_begin, NULL);
+    for (guint i = 0; i < gaps->len && allowance_goes_on(); i++) judge_gap(&silence, &g_array_index(gaps, Gap, i));
+    for (guint i = before; i < spells->len && allowance_goes_on(); i++)
+        share_out(&silence, &g_array_index(spells, Spell, i));
 }

@@ -1,7 +1,8 @@
 /* DataNodes that are asked and do not answer: their process is stopped or hangs, or their host is away. Such a node has
  * no calls that could be slow. It is told by two things together: nothing is heard of it any more, while the others go
  * on; and meanwhile those who read and write wait for longer than before, and nobody is seen to work for them. A node
- * that nobody asks, or that ends in good order, makes nobody wait. */
+ * that nobody asks, or that ends in good order, makes nobody wait. Of what is waited while several are silent, each has
+ * an equal part. */
 #pragma once
 
 #include "analyzer/diagnosis/nodes/judgement.h"
