@@ -19,7 +19,7 @@ def audited(hdfs, tmp_path_factory):
     path, log = folder / "a.plan", hdfs.cluster.log("namenode")
     begin = log.stat().st_size
     try:
-        plan(path, "--files", 5, "--max-file", "16K", "--rate", 20, "--duration", "4s", "--warm-up", "0s", "--mix", MIX)
+        plan(path, "--files", 5, "--max-file", "16K", "--rate", 30, "--duration", "3s", "--warm-up", "0s", "--mix", MIX)
         done = hdfs.run(path, folder="/audited")
         assert done.returncode == 0, done.stderr
     finally:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.load.conftest import plan, records, report, run_load
+from tests.load.conftest import plan, records, report, run_load, wait_records
 
 # One thread: what waits for it has its latency, so that a rate that is too high fails on any machine.
 SLOW = ["--threads", 1, "--searches", 1, "--precision", 100, "--find-max"]
@@ -17,7 +17,7 @@ SMALL = ["--files", 5, "--max-file", "64K", "--clients", 1, "--gaps", "even", "-
 def found(hdfs, tmp_path_factory):
     """(The folder of a search, what was printed.)"""
     path = tmp_path_factory.mktemp("find") / "a.plan"
-    plan(path, *SMALL, "--rate", 300, "--duration", "2s", "--warm-up", "500ms")
+    plan(path, *SMALL, "--rate", 400, "--duration", "1s", "--warm-up", "500ms")
     done = hdfs.run(path, *SLOW, "p50<=150ms", "--drain", "1s", folder="/find")
     assert done.returncode == 0, done.stderr
     return path.with_name("a.plan.find"), done.stdout
@@ -66,11 +66,10 @@ def test_it_does_not_write_over_another(hdfs, found):
 
 def test_an_interrupted_search_is_reported(hdfs, tmp_path):
     path = tmp_path / "b.plan"
-    plan(path, *SMALL, "--rate", 5, "--duration", "2s", "--warm-up", "0s")
+    plan(path, *SMALL, "--rate", 20, "--duration", "3s", "--warm-up", "0s")
     process = hdfs.start(path, *SLOW, "p50<=60s", folder="/find")
     first, second = (path.with_name("b.plan.find") / f"step-00{n}.result" for n in (1, 2))
-    while not records(second):
-        assert process.poll() is None, process.communicate()
+    wait_records(process, second, 1)
     process.send_signal(signal.SIGTERM)
     output, said = process.communicate(timeout=60)
     assert process.returncode == 1, said

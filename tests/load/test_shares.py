@@ -4,7 +4,7 @@ import pytest
 
 from tests.load.conftest import plan, records, report, run_load
 
-OPTIONS = ["--files", 8, "--max-file", "4K", "--rate", 40, "--duration", "3s", "--warm-up", "1s", "--clients", 5]
+OPTIONS = ["--files", 8, "--max-file", "4K", "--rate", 40, "--duration", "2s", "--warm-up", "1s", "--clients", 5]
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +95,15 @@ def test_who_waits_in_vain_is_told(hdfs, tmp_path):
     path, other = tmp_path / "a.plan", tmp_path / "b.plan"
     plan(path, *OPTIONS)
     plan(other, *OPTIONS, "--seed", 2)
-    alone = hdfs.run(path, "--share", "1/2", "--wait", "1s", folder="/alone")
+    alone = hdfs.run(path, "--share", "1/2", "--wait", "100ms", folder="/alone")
     assert alone.returncode == 2 and "the host with --share 2/2 is not ready" in alone.stderr
     leader = hdfs.start(path, "--share", "1/2", "--wait", "100s", folder="/alone")
     try:
-        follower = hdfs.run(other, "--share", "2/2", "--wait", "8s", folder="/alone")
-        assert follower.returncode == 2 and "has not called" in follower.stderr
-        assert leader.poll() is not None or "it has another plan" in follower.stderr
+        while not {"/alone/r", "/alone/r/begin"} <= set(hdfs.tree("/alone")):
+            assert leader.poll() is None, leader.communicate()
+        follower = hdfs.run(other, "--share", "2/2", "--wait", "100ms", folder="/alone")
+        assert follower.returncode == 2
+        assert "has not called" in follower.stderr and "it has another plan" in follower.stderr
     finally:
         leader.terminate()
         leader.communicate(timeout=60)
