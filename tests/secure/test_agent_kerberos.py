@@ -113,6 +113,31 @@ def test_a_token_where_there_is_no_ticket(kerberos, listing, tmp_path):
     assert logins(tmp_path) == ["token:executors"] and said == ""
 
 
+def tell(shell, command):
+    """One command of LoggedInShell, which must work."""
+    shell.stdin.write(command + "\n")
+    shell.stdin.flush()
+    while (said := shell.stdout.readline()) and not said.startswith("done"):
+        pass
+    assert said == "done 0\n"
+
+
+def test_connections_outlive_the_kdc(kerberos, kdc, process, authority, tmp_path):
+    plumbd = kerberos().start()
+    shell = process(plumbd, "LoggedInShell", "dn/h1.example", kdc.folder / "dn.keytab")
+    tell(shell, f"-ls {tmp_path}")
+    wait_for(lambda: spans(plumbd, authority) > 0)
+    kdc.stop()
+    try:
+        before = spans(plumbd, authority)
+        tell(shell, f"-ls {tmp_path}")
+        wait_for(lambda: spans(plumbd, authority) > before)
+    finally:
+        kdc.start()
+    _, errors = shell.communicate(timeout=120)
+    assert shell.returncode == 0 and errors == "" and len(logins(tmp_path)) == 1
+
+
 def test_a_ticket_that_ends(kerberos, kdc, process, authority, tmp_path):
     """plumbd goes away, the ticket ends, plumbd comes back: the next login needs a new ticket."""
     kdc.keytab("brief", "dn/brief")
@@ -120,20 +145,13 @@ def test_a_ticket_that_ends(kerberos, kdc, process, authority, tmp_path):
     plumbd = kerberos().start()
     shell = process(plumbd, "LoggedInShell", "dn/brief", kdc.folder / "brief.keytab")
 
-    def tell(command):
-        shell.stdin.write(command + "\n")
-        shell.stdin.flush()
-        while (said := shell.stdout.readline()) and not said.startswith("done"):
-            pass
-        assert said == "done 0\n"
-
-    tell(f"-ls {tmp_path}")
+    tell(shell, f"-ls {tmp_path}")
     wait_for(lambda: logins(tmp_path) == [f"krb5:dn/brief@{REALM}"])
     plumbd.settings["listen.thrift"] = "{}:{}".format(*plumbd.thrift)
     plumbd.stop()
-    tell("outlive")
+    tell(shell, "outlive")
     plumbd.start()
-    tell(f"-ls {tmp_path}")
+    tell(shell, f"-ls {tmp_path}")
     _, errors = shell.communicate(timeout=120)
     assert shell.returncode == 0 and spans(plumbd, authority) > 0, errors
     assert logins(tmp_path) == [f"krb5:dn/brief@{REALM}"] * 2

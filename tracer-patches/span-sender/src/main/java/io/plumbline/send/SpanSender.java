@@ -4,6 +4,7 @@ import io.plumbline.send.base.Counters;
 import io.plumbline.send.base.DropReason;
 import io.plumbline.send.base.SenderOptions;
 import io.plumbline.send.base.SpanData;
+import io.plumbline.send.mask.Mask;
 import io.plumbline.send.pack.SpanQueue;
 import java.io.Closeable;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,8 @@ public final class SpanSender implements Closeable {
     private static final long ABORT_MS = 2_000;
 
     private final SenderOptions options;
+    /** Null: none. */
+    private final Mask mask;
     private final Counters counters = new Counters();
     private final SpanQueue queue;
     private final BatchSender sender;
@@ -38,6 +41,7 @@ public final class SpanSender implements Closeable {
      *
      * @param options addresses and limits
      * @param id of {@code io.plumbline:type=SpanReceiver,id=N} in JMX ({@link SenderMXBean}); from 1
+     * @throws IllegalArgumentException when spans cannot be masked as the options say
      */
     public SpanSender(SenderOptions options, long id) {
         this(options, id, new Host());
@@ -45,6 +49,7 @@ public final class SpanSender implements Closeable {
 
     SpanSender(SenderOptions options, long id, Host host) {
         this.options = options;
+        mask = Mask.of(options);
         queue = new SpanQueue(options, counters, host.pause::wake);
         sender = new BatchSender(options, queue, counters, host);
         stats = new SenderStats(counters, queue, sender);
@@ -80,8 +85,8 @@ public final class SpanSender implements Closeable {
         }
         DropReason reason;
         try {
-            if (options.mask != null) {
-                options.mask.apply(span);
+            if (mask != null) {
+                mask.apply(span);
             }
             reason = queue.offer(span);
         } catch (Throwable e) {

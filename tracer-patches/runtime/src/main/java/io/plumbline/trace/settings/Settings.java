@@ -1,6 +1,7 @@
 package io.plumbline.trace.settings;
 
 import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.mask.Mask;
 import io.plumbline.trace.report.Trouble;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -70,7 +71,7 @@ public final class Settings {
         settings.add(argument, "agent argument");
         settings.add(variables, "environment");
         settings.add(conf == null ? Collections.<String, String>emptyMap() : SettingText.file(conf), conf);
-        new SenderOptions(settings::get); // checks what several keys say together
+        Mask.of(new SenderOptions(settings::get)); // checks what several keys say together
         return settings;
     }
 

@@ -1,7 +1,6 @@
 package io.plumbline.send.base;
 
 import io.plumbline.send.SpanSender;
-import io.plumbline.send.mask.Mask;
 import io.plumbline.send.net.Address;
 import io.plumbline.send.net.Kerberos;
 import io.plumbline.send.net.Login;
@@ -61,8 +60,9 @@ public final class SenderOptions {
 
     public final List<Address> addresses;
     public final Login login;
-    /** Null: nothing is masked. */
-    public final Mask mask;
+    /** Rules, and the file with the key; both null: nothing is masked. */
+    public final String maskRules;
+    public final String maskKey;
     public final WireProtocol protocol;
     public final int queueSpans;
     public final int queueBytes;
@@ -95,7 +95,10 @@ public final class SenderOptions {
         protocol = WireProtocol.parse(shown.apply(PROTOCOL_KEY),
                 source.text(PROTOCOL_KEY, WireProtocol.COMPACT.text()));
         login = login(source);
-        mask = mask(source);
+        maskRules = source.text(MASK_RULES_KEY, null);
+        maskKey = source.text(MASK_KEY_KEY, null);
+        source.demand((maskRules == null) == (maskKey == null), MASK_RULES_KEY, "goes with "
+                + source.shown(MASK_KEY_KEY) + ": a hash without a key can be guessed");
         queueSpans = source.number(QUEUE_SPANS);
         queueBytes = source.number(QUEUE_BYTES);
         batchSpans = source.number(BATCH_SPANS);
@@ -110,19 +113,6 @@ public final class SenderOptions {
         if (retryMaxMs < retryMinMs) {
             throw new IllegalArgumentException(shown.apply(RETRY_MAX_MS.name) + " = " + retryMaxMs + " is less than "
                     + shown.apply(RETRY_MIN_MS.name) + " = " + retryMinMs);
-        }
-    }
-
-    private static Mask mask(Source source) {
-        String rules = source.text(MASK_RULES_KEY, null);
-        String key = source.text(MASK_KEY_KEY, null);
-        source.demand((rules == null) == (key == null), MASK_RULES_KEY, "goes with " + source.shown(MASK_KEY_KEY)
-                + ": a hash without a key can be guessed");
-        try {
-            return rules == null ? null : Mask.of(rules, key);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(source.shown(MASK_RULES_KEY) + ", " + source.shown(MASK_KEY_KEY) + ": "
-                    + e.getMessage(), e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.plumbline.send.mask;
 
+import io.plumbline.send.base.SenderOptions;
 import io.plumbline.send.base.SpanData;
 import io.plumbline.send.mask.MaskRules.About;
 import io.plumbline.send.mask.MaskRules.How;
@@ -71,11 +72,24 @@ public final class Mask {
     }
 
     /**
-     * With the key of a file that nobody else may read; blanks at its end do not count.
+     * By the rules and the key of the options; null: they have none.
      *
      * @throws IllegalArgumentException saying what is wrong
      */
-    public static Mask of(String rules, String keyFile) {
+    public static Mask of(SenderOptions options) {
+        if (options.maskRules == null) {
+            return null;
+        }
+        try {
+            return of(options.maskRules, options.maskKey);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(SenderOptions.MASK_RULES_KEY + " and " + SenderOptions.MASK_KEY_KEY
+                    + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Blanks at the end of the file do not count. */
+    private static Mask of(String rules, String keyFile) {
         byte[] bytes = SecretFile.read(keyFile);
         int end = bytes.length;
         while (end > 0 && BLANKS.indexOf(bytes[end - 1]) >= 0) {

@@ -139,14 +139,15 @@ class MaskTest {
     }
 
     private static String wrong(Map<String, String> settings) {
-        return assertThrows(IllegalArgumentException.class, () -> new SenderOptions(settings::get)).getMessage();
+        return assertThrows(IllegalArgumentException.class, () -> Mask.of(new SenderOptions(settings::get)))
+                .getMessage();
     }
 
     @Test
     void theKey() throws Exception {
         String file = key("0123456789abcdef \n", "rw-------").toString();
         Map<String, String> good = Map.of("mask.rules", "annotation:user=hash", "mask.key", file);
-        Mask mask = new SenderOptions(good::get).mask;
+        Mask mask = Mask.of(new SenderOptions(good::get));
         assertEquals(new Mask("annotation:user=hash", KEY).value("user", "alice"), mask.value("user", "alice"));
         assertTrue(wrong(Map.of("mask.rules", "path=hash")).contains("goes with mask.key"));
         assertTrue(wrong(Map.of("mask.key", file)).contains("goes with mask.key"));
