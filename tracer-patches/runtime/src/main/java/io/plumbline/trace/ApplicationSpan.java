@@ -93,7 +93,7 @@ public final class ApplicationSpan {
 
         static SpanRef current() {
             try {
-                Object context = (Object) CONTEXT.invokeExact();
+                Object context = CONTEXT.invokeExact();
                 if (!(boolean) VALID.invokeExact(context) || !(boolean) SAMPLED.invokeExact(context)) {
                     return null;
                 }
