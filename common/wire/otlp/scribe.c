@@ -52,5 +52,7 @@ gboolean scribe_decode(ServiceSpans *spans, const WireHeader *header, SpanBatch 
     }
     if (service_is_good(spans) && r.fault == NULL && r.at != r.end)
         thrift_fault(&r, PLUMB_ERROR_INPUT, "bytes are left over");
-    return service_spans_end(spans, error) && thrift_ok(&r, error);
+    if (service_spans_end(spans, error)) return thrift_ok(&r, error);
+    g_prefix_error(error, "Log: ");
+    return FALSE;
 }
