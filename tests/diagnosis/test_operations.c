@@ -5,6 +5,7 @@
 #include "analyzer/diagnosis/inefficiency.h"
 #include "analyzer/diagnosis/kmeans.h"
 #include "analyzer/diagnosis/permutation.h"
+#include "analyzer/diagnosis/replay.h"
 #include "analyzer/diagnosis/stage_pattern.h"
 
 static void assert_near(double value, double expected) {
@@ -195,6 +196,42 @@ static void test_holm(void) {
     }
 }
 
+/* ---- replay ---- */
+
+/* Two at once: 0-4 and 0-2, then 2-9, then 4-5. The fourth begins when the first ends. */
+static void test_replay(void) {
+    const double begins[] = {0, 4, 2, 0}, durations[] = {4, 1, 7, 2};
+    guint32 place[4];
+    g_assert_cmpuint(replay_slots(begins, durations, 4), ==, 2);
+    g_assert_cmpuint(replay_slots(begins, durations, 0), ==, 0);
+    replay_order(begins, 4, place);
+    const guint32 expected[] = {0, 3, 2, 1};
+    g_assert_cmpmem(place, sizeof place, expected, sizeof expected);
+
+    const double in_order[] = {4, 2, 7, 1};
+    assert_near(replay_ms(in_order, 4, 2), 9);  /* 4, then 1; 2, then 7 */
+    assert_near(replay_ms(in_order, 4, 1), 14); /* one after the other */
+    assert_near(replay_ms(in_order, 4, 9), 7);
+    assert_near(replay_ms(in_order, 0, 2), 0);
+    const double shorter[] = {4, 2, 3, 1};
+    assert_near(replay_ms(shorter, 4, 2), 5);
+}
+
+/* Against the slots looked at one by one. */
+static void test_replay_many(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+    double durations[300], free_ms[7] = {0}, end = 0;
+    for (guint i = 0; i < 300; i++) {
+        durations[i] = g_rand_int_range(rand, 0, 50);
+        guint first = 0;
+        for (guint slot = 1; slot < 7; slot++)
+            if (free_ms[slot] < free_ms[first]) first = slot;
+        free_ms[first] += durations[i];
+        end = MAX(end, free_ms[first]);
+    }
+    assert_near(replay_ms(durations, 300, 7), end);
+}
+
 /* ---- patterns ---- */
 
 typedef struct Published {
@@ -317,6 +354,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/kmeans/by-most", test_kmeans_by_most);
     g_test_add_func("/diagnosis/permutation/features", test_permutations);
     g_test_add_func("/diagnosis/permutation/holm", test_holm);
+    g_test_add_func("/diagnosis/replay/slots", test_replay);
+    g_test_add_func("/diagnosis/replay/many", test_replay_many);
     g_test_add_func("/diagnosis/stage-pattern/published", test_published_patterns);
     g_test_add_func("/diagnosis/stage-pattern/shapes", test_patterns);
     g_test_add_func("/diagnosis/stage-pattern/figures", test_pattern_figures);

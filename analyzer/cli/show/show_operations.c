@@ -30,8 +30,9 @@ static char *place_of(const Style *style, const json_t *operation) {
 
 static void add_operations(const json_t *stage, const Style *style, GString *out) {
     static const TableColumn columns[] = {
-        {"operation", TRUE, 0, 0}, {"mean", FALSE, 0, 0},  {"std", FALSE, 0, 2},    {"median", FALSE, 0, 3},
-        {"share", FALSE, 0, 0},    {"calls", FALSE, 0, 0}, {"on top", FALSE, 0, 0}, {"call site", TRUE, 16, 0},
+        {"operation", TRUE, 0, 0}, {"mean", FALSE, 0, 0},  {"std", FALSE, 0, 2},
+        {"median", FALSE, 0, 3},   {"share", FALSE, 0, 0}, {"calls", FALSE, 0, 0},
+        {"on top", FALSE, 0, 0},   {"saves", FALSE, 0, 1}, {"call site", TRUE, 16, 0},
     };
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
@@ -44,6 +45,8 @@ static void add_operations(const json_t *stage, const Style *style, GString *out
         table_cell(table, g_strdup_printf("%.1f %%", 100 * field_number(operation, "share")), COLOUR_NONE);
         table_cell(table, unit_count(field_number(operation, "instances")), COLOUR_NONE);
         table_cell(table, unit_count(field_number(operation, "top_instances")), COLOUR_NONE);
+        const gboolean saves = field_present(operation, "saves_ms");
+        table_cell(table, saves ? in_ms(style, operation, "saves_ms") : g_strdup("-"), COLOUR_NONE);
         table_cell(table, place_of(style, operation), COLOUR_NONE);
     }
     table_print(table, out);

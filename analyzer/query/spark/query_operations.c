@@ -6,12 +6,14 @@
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/diagnosis/kmeans.h"
 #include "analyzer/diagnosis/permutation.h"
+#include "analyzer/diagnosis/replay.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/operation_json.h"
 #include "analyzer/query/spark/tasks/stage_choices.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -71,6 +73,7 @@ typedef struct Scored {
     OpScore *scores;
     gsize n_top;
     double *medians, *least, *most; /* by operation; NAN where no pipeline has it */
+    double *saves_ms;               /* by operation */
     OpFigures *figures;
     StageFigures summary;
 } Scored;
@@ -99,6 +102,35 @@ static void note_extremes(Scored *scored, const double *times) {
     }
 }
 
+/* Of each operation what the stage would have ended earlier by, had none of its instances taken longer than their
+ * median. */
+static void note_savings(Scored *scored) {
+    const StageOperations *stage = scored->stage;
+    const guint32 n = stage->pipelines->len, n_ops = stage->operations->len;
+    g_autofree double *begins = g_new(double, n + 1), *took = g_new(double, n + 1), *less = g_new(double, n + 1);
+    g_autofree guint32 *place = g_new(guint32, n + 1); /* in the order of their begin */
+    for (guint32 i = 0; i < n; i++) {
+        begins[i] = pipeline_at(stage, i)->begin_ms;
+        less[i] = pipeline_at(stage, i)->duration_ms;
+    }
+    const guint32 slots = MAX(1, replay_slots(begins, less, n));
+    replay_order(begins, n, place);
+    for (guint32 i = 0; i < n; i++) took[place[i]] = less[i];
+
+    const double whole = replay_ms(took, n, slots);
+    scored->saves_ms = g_new0(double, n_ops + 1);
+    for (guint32 j = 0; j < n_ops && allowance_goes_on(); j++) {
+        memcpy(less, took, sizeof *less * n);
+        for (guint32 i = 0; i < stage->spans->len; i++) {
+            const OpSpan *span = span_at(stage, i);
+            if (span->operation != j) continue;
+            double *left = &less[place[span->pipeline]];
+            *left = MAX(0, *left - MAX(0, span->span_ms - scored->medians[j]));
+        }
+        scored->saves_ms[j] = MAX(0, whole - replay_ms(less, n, slots));
+    }
+}
+
 static void score(Scored *scored) {
     const StageOperations *stage = scored->stage;
     const guint32 n_pipelines = stage->pipelines->len, n_ops = stage->operations->len;
@@ -117,6 +149,7 @@ static void score(Scored *scored) {
     scored->medians = g_new0(double, n_ops + 1);
     operation_medians(&ops, scored->medians);
     note_extremes(scored, times);
+    note_savings(scored);
     scored->n_top = top_count(stage->spans->len, scored->wanted->top);
     scored->figures = g_new0(OpFigures, n_ops + 1);
     for (guint32 j = 0; j < n_ops; j++)
@@ -129,6 +162,7 @@ static void scored_clear(Scored *scored) {
     g_free(scored->medians);
     g_free(scored->least);
     g_free(scored->most);
+    g_free(scored->saves_ms);
     g_free(scored->figures);
     stage_figures_clear(&scored->summary);
 }
@@ -159,6 +193,7 @@ static json_t *operations_json(const Scored *scored) {
         json_set_number(object, "share_cv", figures->share_cv);
         json_set_number(object, "share_trend", figures->share_trend);
         json_object_set_new(object, "top_instances", json_integer(on_top[j]));
+        json_set_number(object, "saves_ms", scored->saves_ms[j]);
         json_array_append_new(list, object);
     }
 

@@ -66,6 +66,7 @@ static gboolean take_task(void *arg, const void *record) {
         .task = task->task,
         .partition = task->partition,
         .host = host_number(loading, task->host),
+        .begin_ms = (double)task->launch_ms,
         .duration_ms = (double)duration_ms,
         .run_ms = (double)task->metrics[METRIC_RUN_MS],
     };
@@ -83,6 +84,7 @@ static guint32 pipeline_of(Loading *loading, const SparkOperation *operation) {
     const Pipeline pipeline = {.task = operation->task,
                                .partition = operation->partition,
                                .host = host_number(loading, operation->host),
+                               .begin_ms = (double)operation->begin_ns / NS_PER_MS,
                                .run_ms = -1};
     return add_pipeline(loading, &pipeline);
 }
@@ -121,7 +123,9 @@ static gboolean add_instance(Loading *loading, const SparkOperation *operation) 
     if (result->spans->len == 0) result->source = operation->source;
     const OpSpan span = {pipeline_of(loading, operation), operation_number(loading, operation), span_ms(operation)};
     const OpInstance instance = {operation->instance, operation->begin_ns, operation->end_ns, operation->records};
-    g_array_index(result->pipelines, Pipeline, span.pipeline).covered_ms += span.span_ms;
+    Pipeline *pipeline = &g_array_index(result->pipelines, Pipeline, span.pipeline);
+    pipeline->covered_ms += span.span_ms;
+    if (pipeline->run_ms < 0) pipeline->begin_ms = MIN(pipeline->begin_ms, (double)operation->begin_ns / NS_PER_MS);
     g_array_index(result->operations, StageOperation, span.operation).instances++;
     g_array_append_val(result->spans, span);
     g_array_append_val(result->instances, instance);

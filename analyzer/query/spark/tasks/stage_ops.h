@@ -25,6 +25,7 @@ typedef struct Pipeline {
     gint64 task;
     gint32 partition;
     guint32 host;               /* index into hosts */
+    double begin_ms;            /* since the epoch; of the first operation, where the event log has no such task */
     double duration_ms, run_ms; /* run_ms -1: the event log has no such task */
     double covered_ms;          /* of operations that tell their time */
 } Pipeline;
