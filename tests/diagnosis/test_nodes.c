@@ -390,7 +390,7 @@ static void test_silent_without_fault(void) {
     g_assert_null(find_silent(most, G_N_ELEMENTS(most), &other_report, &other_grid));
 }
 
-/* Of several at once each is named with its part; so is one that falls silent long after another, as soon as that one. */
+/* Of several at once each is named with its part; one that falls silent long after another, as soon as that one. */
 static void test_silent_together(void) {
     static const SimulatedSilence two[] = {{3, 25, 39, 0.6, 20 * NS_PER_SEC}, {7, 25, 39, 0.6, 20 * NS_PER_SEC}};
     static const SimulatedSilence later[] = {{3, 15, 39, 0.6, 20 * NS_PER_SEC}, {7, 30, 39, 0.6, 0}};
