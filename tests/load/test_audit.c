@@ -200,6 +200,21 @@ static const struct {
     {AT("10:00:00,000", "cmd=open\tsrc=/a"), 1, 2 * S, "nothing is left after it"},
 };
 
+/* With a duration a log of any length will do. */
+static void test_long_log(void) {
+    static const char log[] = AT("10:00:00,000", "cmd=open\tsrc=/a") "9999-12-31 10:00:00,000 INFO FSNamesystem.audit: "
+                                                                     "allowed=true\tugi=a\tcmd=open\tsrc=/b\n";
+    AuditOptions model = options();
+    AuditSums of_log;
+    model.speed = 0.001;
+    model.duration_ns = 3 * S;
+    GString *text = plan_of(log, &model, 1000, &of_log, NULL);
+    g_assert_nonnull(text);
+    g_assert_cmpuint(of_log.operations, ==, 1);
+    g_assert_cmpuint(of_log.later, ==, 1);
+    g_string_free(text, TRUE);
+}
+
 static void test_wrong(void) {
     for (guint i = 0; i < G_N_ELEMENTS(wrongs); i++) {
         AuditOptions model = options();
@@ -225,6 +240,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/audit/lines", test_lines);
     g_test_add_func("/load/audit/plan", test_plan);
     g_test_add_func("/load/audit/speed-and-duration", test_speed_and_duration);
+    g_test_add_func("/load/audit/long-log", test_long_log);
     g_test_add_func("/load/audit/wrong", test_wrong);
     return g_test_run();
 }

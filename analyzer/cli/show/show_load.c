@@ -118,10 +118,10 @@ static void show_shares(const json_t *document, const Style *style, GString *out
         g_autofree char *host = show_text(style, row, "host");
         g_autofree char *behind = unit_duration_signed(style, field_number(row, "clock_behind_ns"), 1000);
         g_autofree char *uncertain = duration_of(style, row, "clock_uncertain_ns");
-        g_string_append_printf(text, "%s%s, begun within %s of the others, whose clock is off by %s", i > 0 ? "; " : "",
-                               host, uncertain, behind);
+        g_string_append_printf(text, "%s%s (its clock %s behind the NameNode's, known to %s)", i > 0 ? ", " : "", host,
+                               behind, uncertain);
     }
-    g_string_append_c(text, '.');
+    g_string_append(text, ". They began at one time of the NameNode, as well as they know it.");
     if (json_array_size(hosts) < of) g_string_append(text, " The report lacks the others: name their results, too.");
     paragraph_append(style, 0, text->str, out);
 }

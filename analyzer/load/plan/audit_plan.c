@@ -188,8 +188,8 @@ static gboolean plan_line(AuditPlan *plan, const AuditLine *line, GError **error
     if (operation.kind == LOAD_KINDS) return count_left_out(plan, line->command);
 
     plan->last_ms = MAX(plan->last_ms, line->time_ms);
-    operation.due_ns = (gint64)((double)(plan->last_ms - plan->first_ms) * (double)NS_PER_MS / plan->options.speed);
-    if (operation.due_ns >= plan->end_ns) {
+    const double due_ns = (double)(plan->last_ms - plan->first_ms) * (double)NS_PER_MS / plan->options.speed;
+    if (due_ns >= (double)plan->end_ns) {
         plan->sums.later++;
         return TRUE;
     }
@@ -197,6 +197,7 @@ static gboolean plan_line(AuditPlan *plan, const AuditLine *line, GError **error
         return fail(error, PLUMB_ERROR_LIMIT, "the audit log has more than %u paths: use a part of it, by --duration",
                     LOAD_FILES_MOST);
     g_autofree char *path = g_strndup(line->source.data, line->source.size_bytes);
+    operation.due_ns = (gint64)due_ns;
     operation.client = client_of(plan, line->user);
     plan_target(plan, path, &operation);
     plan->sums.operations++;
