@@ -66,6 +66,12 @@ function groupsOf(answer: StagesAnswer, jobs: JobsAnswer | undefined, executors:
 function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
   const longest = Math.max(1, ...answer.stages.map((row) => row.duration_ns ?? 0))
   const time = (ns: number | undefined): string => (ns === undefined ? '-' : duration(ns))
+  const query: Column<StageRow> = {
+    key: 'query',
+    head: 'query',
+    text: true,
+    cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
+  }
   return [
     {
       key: 'stage',
@@ -98,12 +104,7 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
       head: 'shuffle',
       cell: (row) => bytes((row.shuffle_read_bytes ?? 0) + (row.shuffle_write_bytes ?? 0)),
     },
-    {
-      key: 'query',
-      head: 'query',
-      text: true,
-      cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
-    },
+    ...(answer.stages.some((row) => row.query !== undefined) ? [query] : []),
   ]
 }
 
