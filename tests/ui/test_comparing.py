@@ -379,3 +379,28 @@ def test_names_are_suggested(busy, open_page):
     offered = page.page.locator("#names-function option").evaluate_all("list => list.map(one => one.value)")
     names = busy.ask("names?text=flush&since=1h")["names"]
     assert offered == list(dict.fromkeys(row["name"] for row in names)) and "BlockReceiver#flushOrSync" in offered
+
+
+def test_the_hosts_of_an_application(busy, open_page):
+    """The one whose slow tasks lost most is first, and shown with its samples."""
+    page = open_page(busy)
+    page.open(f"app/{busy.app}")
+    why = busy.ask(f"why?app={busy.app}&limit=50")
+    lost = {}
+    for row in why["stragglers"]:
+        for host in {row.get("host"), row.get("main_cause", {}).get("suspect", {}).get("host")} - {None}:
+            lost[host] = lost.get(host, 0) + row["duration_ns"] - row["stage_median_ns"]
+    table = page.page.get_by_role("region", name="Hosts", exact=True)
+    first = [cell.strip() for cell in table.locator("tbody tr").first.locator("td").all_inner_texts()]
+    most = max(sorted(lost), key=lambda host: lost[host])
+    assert first[0] == most
+    shown = page.page.locator(".host-of-app")
+    assert most in shown.locator("h3").inner_text()
+    assert shown.locator(".lane-bar").count() > 0
+    other = table.locator("tbody tr button").nth(1)
+    name = other.inner_text()
+    other.click()
+    page.settle()
+    page.page.wait_for_url(re.compile(f"host={name}"))
+    assert name in shown.locator("h3").inner_text()
+    assert any(f"plumb samples {name} " in text for text in page.page.locator(".sames code").all_inner_texts())

@@ -53,11 +53,17 @@ function Bars({ group, since, length }: { group: Group; since: bigint; length: n
   )
 }
 
-export function Lanes({ groups, label }: { groups: readonly Group[]; label: string }): VNode {
+/** period: what the axis has; undefined: as far as there are bars. */
+export function Lanes(props: {
+  groups: readonly Group[]
+  label: string
+  period?: { readonly since: bigint; readonly until: bigint }
+}): VNode {
+  const { groups, label, period } = props
   const bars = groups.flatMap((group) => group.bars)
   if (bars.length === 0) return <></>
-  const since = bars.reduce((least, bar) => (bar.begin < least ? bar.begin : least), bars[0]!.begin)
-  const until = bars.reduce((most, bar) => (bar.end > most ? bar.end : most), bars[0]!.end)
+  const since = period?.since ?? bars.reduce((least, bar) => (bar.begin < least ? bar.begin : least), bars[0]!.begin)
+  const until = period?.until ?? bars.reduce((most, bar) => (bar.end > most ? bar.end : most), bars[0]!.end)
   const length = Math.max(1, Number(until - since))
   const { at, step } = ticks(since, until > since ? until : since + 1n, 8)
   return (

@@ -1,6 +1,7 @@
 // What ran in one application, and what held it?
 
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { AdviseAnswer, ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
@@ -16,6 +17,7 @@ import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Advice } from './advice.tsx'
 import { Executors, executorBars } from './executors.tsx'
+import { HostsOfApp, chosenHost, hostsOf, samplesAsked } from './hosts.tsx'
 import { Jobs } from './jobs.tsx'
 
 const STRAGGLERS = '50'
@@ -155,6 +157,12 @@ export function AppView(): VNode {
   const jobs = useQuestion<JobsAnswer>('jobs', { app })
   const executors = useQuestion<ExecutorsAnswer>('executors', { app })
   const advice = useQuestion<AdviseAnswer>('advise', { app })
+  const hosts = useMemo(
+    () => (why.data === undefined || executors.data === undefined ? [] : hostsOf(executors.data, why.data)),
+    [why.data, executors.data],
+  )
+  const host = chosenHost(hosts)
+  const samples = stages.data && host && samplesAsked(stages.data, host.host)
   return (
     <View
       title={`Application ${app}`}
@@ -166,6 +174,7 @@ export function AppView(): VNode {
         { question: 'jobs', parameters: { app } },
         { question: 'executors', parameters: { app } },
         { question: 'advise', parameters: { app } },
+        ...(samples === undefined ? [] : [{ question: 'samples', parameters: samples }]),
       ]}
       tools={
         <a class="button" href={linkTo('operations', app)}>
@@ -189,6 +198,12 @@ export function AppView(): VNode {
       <Shown answer={advice} lines={4}>
         {(data) => <Advice answer={data} />}
       </Shown>
+      {stages.data !== undefined && hosts.length > 0 && (
+        <>
+          <h2>Hosts</h2>
+          <HostsOfApp app={stages.data} hosts={hosts} />
+        </>
+      )}
       <h2>Jobs</h2>
       <Shown answer={jobs} lines={3}>
         {(data) => <Jobs answer={data} />}
