@@ -30,6 +30,7 @@ typedef struct Names {
     guint kind;         /* NamesKind */
     GHashTable *counts; /* (name, role) as guint64 -> NameCount */
     guint64 traces;     /* read */
+    guint32 roles;      /* bits 1 << Role: which are counted */
 } Names;
 
 static void names_clear(Names *names) {
@@ -56,19 +57,20 @@ static NameCount *count_of(Names *names, guint32 name, guint32 role) {
 
 /* ---- functions and hosts ---- */
 
-static gboolean count_rows(Names *names, const Period *period, guint32 roles, GError **error) {
+static void count_row(void *arg, const StatsKey *key, StatsRow *stored) {
+    Names *names = arg;
     const gboolean hosts = names->kind == NAMES_HOST;
-    const MeasureField *field = measure_field("calls");
-    const FunctionFilter filter = {.period = *period, .roles = roles, .by_host = hosts};
-    g_autoptr(GArray) rows = function_rows_new();
-    if (!function_rows_load(names->asked->archive, &filter, rows, error)) return FALSE;
-    for (guint i = 0; i < rows->len && allowance_goes_on(); i++) {
-        FunctionRow *row = &g_array_index(rows, FunctionRow, i);
-        const guint32 name = hosts ? row->host : row->function;
-        if (name != 0)
-            count_of(names, name, hosts ? 0 : row->role)->count += (guint64)measure_value(field, &row->stats);
-    }
-    return allowance_check(error);
+    const guint32 name = hosts ? key->host : key->object;
+    if (name == 0 || !(names->roles & 1u << key->role) || stats_row_size(stored) == 0) return;
+    guint32 node;
+    NodeStats *stats = stats_row_at(stored, 0, &node);
+    count_of(names, name, hosts ? 0 : key->role)->count += (guint64)measure_value(measure_field("calls"), stats);
+}
+
+static gboolean count_rows(Names *names, const Period *period, GError **error) {
+    const FunctionFilter filter = {.period = *period, .roles = names->roles, .by_host = names->kind == NAMES_HOST};
+    const StatsFilter stored = function_stats_filter(&filter);
+    return archive_stats_slices(names->asked->archive, &stored, count_row, names, error) && allowance_check(error);
 }
 
 /* ---- annotations ---- */
@@ -142,22 +144,23 @@ static json_t *count_json(const Names *names, const NameCount *count) {
 json_t *answer_names(const Asked *asked, GError **error) {
     static const char *const kinds[] = {"function", "host", "annotation", NULL};
     guint64 limit = DEFAULT_LIMIT;
-    guint32 roles = ALL_ROLES;
     Period period = {G_MININT64, G_MAXINT64};
     const char *text = params_text(asked->params, "text");
     g_autofree char *lower = g_ascii_strdown(text != NULL ? text : "", -1);
-    g_auto(Names) names = {
-        .asked = asked, .text = lower, .counts = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, g_free)};
+    g_auto(Names) names = {.asked = asked,
+                           .text = lower,
+                           .roles = ALL_ROLES,
+                           .counts = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, g_free)};
     if (!params_choice(asked->params, "kind", kinds, &names.kind, error) ||
-        !params_period(asked->params, asked->now_ns, &period, error) || !params_roles(asked->params, &roles, error) ||
-        !params_count(asked->params, "limit", &limit, error))
+        !params_period(asked->params, asked->now_ns, &period, error) ||
+        !params_roles(asked->params, &names.roles, error) || !params_count(asked->params, "limit", &limit, error))
         return NULL;
-    if (names.kind == NAMES_ANNOTATION && roles != ALL_ROLES) {
+    if (names.kind == NAMES_ANNOTATION && names.roles != ALL_ROLES) {
         fail(error, PLUMB_ERROR_INPUT, "annotations are of whole traces: ask for them without role");
         return NULL;
     }
     if (!(names.kind == NAMES_ANNOTATION ? count_annotations(&names, &period, error)
-                                         : count_rows(&names, &period, roles, error)))
+                                         : count_rows(&names, &period, error)))
         return NULL;
     g_autoptr(GPtrArray) list = sorted(&names);
     if (!allowance_check(error)) return NULL;
