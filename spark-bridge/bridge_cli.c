@@ -231,6 +231,7 @@ static gboolean start(Program *program, GError **error) {
     if (program->watch == NULL) return FALSE;
     program->positions = positions_open(settings->state, error);
     if (program->positions == NULL) return FALSE;
+
     const StorageOptions storage = {settings->hdfs_user, (guint)settings->retry_s * 1000, stopped, tell_waiting,
                                     program};
     program->storage = storage_new(&storage);

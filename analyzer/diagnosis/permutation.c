@@ -55,6 +55,7 @@ static gboolean centre_feature(Test *test, guint feature) {
     const PermutationInput *input = test->input;
     const double instead = known_mean(input, feature);
     gboolean varies = FALSE;
+
     for (guint s = 0; s < PERMUTATION_STRATA; s++) {
         const Stratum *stratum = &test->strata[s];
         if (stratum->n_chosen == 0 || stratum->n_chosen == stratum->n) continue;

@@ -31,4 +31,4 @@ double *permutation_p(const PermutationInput *input);
 
 /* The p's in place: p(i) of the sorted becomes the greatest of (m - j + 1) p(j), j <= i, at most 1. NANs stay and do
  * not count. */
-void holm_correct(double *p, guint n);
+void holm_correct(double *p, guint n); /* for tests */

@@ -1,5 +1,5 @@
-/* A hash for keys that are two numbers in the halves of 64 bits. g_int64_hash() of GLib before 2.79 takes the lower half
- * alone: of pairs that differ in the upper one it makes one long chain. */
+/* A hash for keys that are two numbers in the halves of 64 bits. g_int64_hash() of GLib before 2.79 takes the lower
+ * half alone: of pairs that differ in the upper one it makes one long chain. */
 #pragma once
 
 #include <glib.h>

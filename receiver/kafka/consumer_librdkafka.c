@@ -63,6 +63,7 @@ static void tell_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const cha
     if (state == state_of(consumer) && state != KAFKA_TROUBLE) return;
     note_state(consumer, state);
     consumer->look_ns = clock_monotonic_ns(clock_system()) + LOOK_NS;
+
     switch (state) {
     case KAFKA_AWAY:
         log_message(LOG_LEVEL_WARNING,
@@ -174,6 +175,7 @@ static gboolean configure(rd_kafka_conf_t *conf, const KafkaSettings *settings, 
         {"enable.auto.offset.store", g_strdup("false")},
         {"partition.assignment.strategy", g_strdup("range,roundrobin")},
     };
+
     gboolean good = TRUE;
     for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
         g_autofree char *value = values[i].value, *why = NULL;

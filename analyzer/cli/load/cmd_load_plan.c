@@ -63,6 +63,7 @@ static json_t *describe(const char *path, const LoadModel *model, const LoadPlan
         if (sums->of_kind[kind] > 0)
             json_array_append_new(kinds, json_pack("{s:s, s:I}", "kind", load_kind_name((LoadKind)kind), "operations",
                                                    (json_int_t)sums->of_kind[kind]));
+
     const double seconds = (double)(model->warm_up_ns + model->duration_ns) / 1e9;
     json_t *document =
         json_pack("{s:s, s:s, s:I, s:I, s:f, s:I, s:I, s:o}", "plan", shown, "preset", model->preset, "warm_up_ns",

@@ -95,6 +95,7 @@ static CliExit execute(const Invocation *invocation, Executor *executor, const c
         unlink(old);
     else if (kept)
         rename(old, result);
+
     if (!ran) return invocation_failed(invocation, error);
     if (code == CLI_USAGE) return CLI_USAGE;
     if (!begun) {

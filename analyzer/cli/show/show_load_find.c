@@ -95,6 +95,7 @@ static void show_steps(const json_t *document, const Style *style, GString *out)
     TableColumn columns[G_N_ELEMENTS(step_columns)];
     memcpy(columns, step_columns, sizeof columns);
     columns[JUDGED].head = head;
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     json_array_foreach((json_t *)field_list(document, "steps"), i, step) {
         const json_t *latency = field_object(step, "latency");

@@ -116,6 +116,7 @@ static void show_steps(const json_t *document, const Style *style, GString *out)
         g_autofree double *counts = column_counts(column, &shades);
         most = MAX(most, most_of(counts, shades.n));
     }
+
     json_array_foreach((json_t *)list, i, column) {
         g_autofree double *counts = column_counts(column, &shades);
         table_cell(table, unit_time(field_int(column, "begin_time_ns"), NS_PER_SEC), COLOUR_NONE);

@@ -11,6 +11,7 @@ void show_names(const json_t *document, const ShowOptions *options, GString *out
         g_string_append(out, "No such name is stored (of that time). A part of the name is enough.\n");
         return;
     }
+
     TableColumn columns[3];
     guint n = 0;
     columns[n++] = (TableColumn){"name", TRUE, 20, 0};
@@ -24,6 +25,7 @@ void show_names(const json_t *document, const ShowOptions *options, GString *out
         table_cell(table, unit_count(field_number(row, traces ? "traces" : "calls")), COLOUR_NONE);
     }
     table_print(table, out);
+
     g_autofree char *names = show_count(field_number(document, "names_total"), "name", "names");
     g_string_append(out, names);
     if (traces) {

@@ -81,6 +81,7 @@ static void show_tasks_as_bars(const json_t *document, const Style *style, GStri
     double most_ms = 1;
     json_array_foreach((json_t *)field_list(document, "pipelines"), i, row) most_ms =
         fmax(most_ms, field_number(row, "duration_ms"));
+
     json_array_foreach((json_t *)field_list(document, "pipelines"), i, row) {
         table_cell(table,
                    field_present(row, "task") ? g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "task"))

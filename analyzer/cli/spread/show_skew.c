@@ -17,6 +17,7 @@ void show_skew(const json_t *document, const ShowOptions *options, GString *out)
         g_string_append_printf(out, "No call went from one host to another (%s looked at).\n", traces);
         return;
     }
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     json_array_foreach((json_t *)rows, i, row) {

@@ -221,6 +221,7 @@ static BatchString value_of(ServiceSpans *spans, const V1Binary *binary) {
         return service_text(spans, text, strlen(text));
     }
     if (value.length != sizes[binary->kind]) return value;
+
     const guint64 number = big_endian(value);
     if (binary->kind == KIND_BOOL) return batch_literal(number != 0 ? "true" : "false");
     if (binary->kind != KIND_DOUBLE) {
