@@ -128,8 +128,12 @@ def held_out(cases, method, truth, topics):
     """What is said of each case with parameters that were chosen on the other folds; these parameters; and TPR - FPR of
     them on the runs that they were chosen on, in the mean."""
     folds, said, chosen, trained = fold_of(cases), [None] * len(cases), [], []
+    if max(folds) == 0:
+        raise SystemExit(
+            "bench/study: parameters are judged on runs that they were not chosen on: 2 of a kind at least"
+        )
     for fold in sorted(set(folds)):
-        training = [case for case, its in zip(cases, folds, strict=True) if its != fold] or cases
+        training = [case for case, its in zip(cases, folds, strict=True) if its != fold]
         choice = choose(training, method, truth, topics)
         chosen.append(choice)
         sums = counts_of(training, [said_of(case, method, choice) for case in training], truth, topics).sum(axis=0)

@@ -17,6 +17,7 @@ from bench.studies.judging import (
     areas,
     counts_of,
     curve,
+    fold_of,
     fpr,
     held_out,
     over_runs,
@@ -195,5 +196,9 @@ def study(options):
     fewest = min(sum(case.fault == fault for case in cases) for fault in {case.fault for case in cases})
     if fewest < 10:
         report.note(f"Intervals of {fewest} runs of a kind are too narrow: a bootstrap knows no others than these.")
-    report.note("Parameters are chosen on four fifths of the runs and judged on the last fifth, in turns.")
+    folds = max(fold_of(cases)) + 1
+    report.note(
+        f"Parameters are chosen on {folds - 1} of {folds} parts of the runs and judged on the other one, in turns. A "
+        "curve of a search, and the area under it, is the best of all parameters on all runs: none is held out there."
+    )
     return report

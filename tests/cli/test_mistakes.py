@@ -52,6 +52,8 @@ MISTAKES = [
     (["verify", "--store", "/nonexistent"], 1, "/nonexistent"),
     (["verify", "--sotre=/x"], 2, "did you mean --store"),
     (["verify", "now"], 2, "'now' is too much"),
+    (["advise", "--since", "7d", "--simulate"], 2, "--simulate is of one application"),
+    (["advise", "latest", "--simulate", "--fail-on", "low"], 2, "leave out --conf, --method and --fail-on"),
 ]
 
 

@@ -307,6 +307,22 @@ static void test_overhead(void) {
     ASSERT_FINDS(made, "memory", FALSE);
 }
 
+/* A container has what was asked for off the heap and for Python, too. */
+static void test_overhead_beside_off_heap(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseExecutor *executor = &g_array_index(made.facts->executors, AdviseExecutor, 1);
+    executor->resident_bytes = (1024 + 8192 + 512 + 345) * MIB;
+    set(&made, "spark.memory.offHeap.size", "8g");
+    set(&made, "spark.executor.pyspark.memory", "512m");
+    ASSERT_FINDS(made, "memory", TRUE); /* not enabled */
+    set(&made, "spark.memory.offHeap.enabled", "true");
+    ASSERT_FINDS(made, "memory", FALSE);
+    executor->resident_bytes += 55 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
+}
+
 static void test_gc(void) {
     g_auto(Made) made;
     made_init(&made);
@@ -715,6 +731,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/skew", test_skew);
     g_test_add_func("/advise/memory", test_memory);
     g_test_add_func("/advise/overhead", test_overhead);
+    g_test_add_func("/advise/overhead-off-heap", test_overhead_beside_off_heap);
     g_test_add_func("/advise/gc", test_gc);
     g_test_add_func("/advise/cache", test_cache);
     g_test_add_func("/advise/idle", test_idle);

@@ -192,6 +192,62 @@ static void test_advice(void) {
     fixture_check_document("stages-query", stages);
 }
 
+static SparkQuery *add_query(SparkRecords *records, gint64 number, const SparkPlanNode *plan, guint32 n) {
+    SparkQuery *query = spark_add_query(records);
+    query->app = "app-20201121105300-0001", query->query = number, query->part = 0;
+    query->plan = (SparkPlan){plan, n};
+    return query;
+}
+
+/* Spark tells what was cached, and an exchange that is used again, in each plan that has it, with the same accumulators:
+ * the query that made it is the one that reads 1,000 small files, once. */
+static void test_used_again(void) {
+    static const SparkPlanMetric of_scan[] = {{"number of files read", "sum", 10}, {"size of files read", "size", 11}};
+    static const SparkPlanMetric of_sum[] = {{"spill size", "size", 20}};
+    static const SparkPlanNode made[] = {
+        {.name = "InMemoryTableScan", .parent = -1},
+        {.name = "Scan parquet orders", .text = "FileScan parquet orders", .parent = 0, .metrics = {of_scan, 2}},
+        {.name = "ReusedExchange", .parent = 0},
+        {.name = "Scan parquet orders", .text = "FileScan parquet orders", .parent = 2, .metrics = {of_scan, 2}}};
+    static const SparkPlanNode used[] = {
+        {.name = "HashAggregate", .text = "HashAggregate(keys=[])", .parent = -1, .metrics = {of_sum, 1}},
+        {.name = "InMemoryTableScan", .parent = 0},
+        {.name = "Scan parquet orders", .text = "FileScan parquet orders", .parent = 1, .metrics = {of_scan, 2}}};
+    static const gint64 read[] = {10, 1000, 11, 1000 << 10}, summed[] = {20, 1};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    SparkApp *app = add_app(records, "app-20201121105300-0001", "Orders", 0);
+    app->end_ms = BASE_MS + 3600000, app->version = "3.5.6", app->log_complete = 1;
+    add_stage(records, 0, 0, 0)->values = (SparkNumbers){read, G_N_ELEMENTS(read)};
+    add_stage(records, 1, 0, 0)->values = (SparkNumbers){summed, G_N_ELEMENTS(summed)};
+    add_query(records, 1, made, G_N_ELEMENTS(made));
+    add_query(records, 2, used, G_N_ELEMENTS(used));
+    add_query(records, 3, used, G_N_ELEMENTS(used));
+    add_task(records, &(TaskRow){0, 0, 0, "node-1", 0, 60000, TASK_SUCCESS, 1000 << 10, 0, 0, -1, 0});
+    add_task(records, &(TaskRow){1, 1, 0, "node-1", 60000, 60000, TASK_SUCCESS, -1, 0, 0, -1, 0});
+    g_array_index(records->of[SPARK_TASK], SparkTask, 0).metrics[METRIC_RUN_MS] = 60000;
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+
+    json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&all=true");
+    gsize i, found = 0;
+    json_t *row;
+    json_array_foreach(json_object_get(answer, "findings"), i, row) found +=
+        strcmp(json_string_value(json_object_get(row, "rule")), "small-files") == 0;
+    g_assert_cmpuint(found, ==, 1);
+    json_auto_t *stages = fixture_answer(&fixture, "stages", "app=latest&sort=stage");
+    static const char *const names[] = {"Scan parquet orders", "HashAggregate"};
+    json_array_foreach(json_object_get(stages, "stages"), i, row) {
+        const gint64 stage = json_integer_value(json_object_get(row, "stage"));
+        g_assert_cmpstr(json_string_value(json_object_get(row, "name")), ==, names[stage]);
+        g_assert_cmpint(json_integer_value(json_object_get(row, "query")), ==, stage == 0 ? 1 : 2);
+    }
+    g_assert_cmpuint(i, ==, 2);
+}
+
 /* The RDDs of stages as Spark 3.5 and 4.3 log them, in the order of their logs. */
 static void test_stage_names(void) {
     static const struct {
@@ -363,6 +419,7 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, &cases[i], test_documents);
     }
     g_test_add_func("/query/spark/advice", test_advice);
+    g_test_add_func("/query/spark/used-again", test_used_again);
     g_test_add_func("/query/spark/stage-names", test_stage_names);
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);

@@ -20,6 +20,8 @@ static CliExit all_run(Invocation *invocation, Ask *ask) {
         return invocation_usage(invocation, "on which application? Give its id, the beginning of it, its name, or "
                                             "'latest' ('plumb apps' lists them); --since 7d is of all");
     if (option_flag(invocation, "conf")) return invocation_usage(invocation, "--conf is of one application: name it");
+    if (option_flag(invocation, "simulate"))
+        return invocation_usage(invocation, "--simulate is of one application: name it");
     CliExit exit_code = CLI_OK;
     json_t *document = invocation_answer(invocation, ask, "reading what tasks did", &exit_code);
     if (document == NULL) return exit_code;
@@ -36,14 +38,16 @@ static CliExit advise_run(Invocation *invocation) {
     if (app == NULL) return all_run(invocation, ask);
     ask_add(ask, "app", app);
     const char *fail_on = option_text(invocation, "fail-on"), *method = option_text(invocation, "method");
-    const gboolean conf = option_flag(invocation, "conf");
+    const gboolean conf = option_flag(invocation, "conf"), elephant = strcmp(method, "drelephant") == 0;
 
     if (option_flag(invocation, "simulate")) {
+        if (conf || elephant || fail_on != NULL)
+            return invocation_usage(invocation, "--simulate gives times, no findings: leave out --conf, --method and "
+                                                "--fail-on");
         const ShowOptions options = invocation_show_options(invocation);
         return invocation_show(invocation, ask, "reading what its tasks did", show_simulation, &options);
     }
 
-    const gboolean elephant = strcmp(method, "drelephant") == 0;
     if (conf && elephant)
         return invocation_usage(invocation, "--conf is of our own findings: --method drelephant proposes no settings");
 

@@ -37,6 +37,14 @@ double overhead_asked(const AdviseFacts *facts) {
     return set > 0 ? set : MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory_asked(facts));
 }
 
+static gboolean has_off_heap(const AdviseFacts *facts) { return advise_flag(facts, "spark.memory.offHeap.enabled"); }
+
+/* What a container has beside heap and overhead, of its own. */
+static double others_asked(const AdviseFacts *facts) {
+    const double off_heap = has_off_heap(facts) ? advise_bytes(facts, "spark.memory.offHeap.size", 1) : 0;
+    return MAX(off_heap, 0) + MAX(advise_bytes(facts, "spark.executor.pyspark.memory", MIB), 0);
+}
+
 /* ---- what was asked for and what was used ---- */
 
 static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
@@ -48,9 +56,10 @@ static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
     return most != NULL && most->heap_peak_bytes > 0 ? most : NULL;
 }
 
-/* Of the heap that Spark gives to execution and storage, as it measured it. */
-static void unified_evidence(const AdviseExecutor *executor, Finding *finding) {
-    if (executor->unified_peak_bytes <= 0 || executor->memory_bytes <= 0) return;
+/* Of the heap that Spark gives to execution and storage, as it measured it. What they may have counts memory beside the
+ * heap, too, which the peak does not. */
+static void unified_evidence(const AdviseFacts *facts, const AdviseExecutor *executor, Finding *finding) {
+    if (executor->unified_peak_bytes <= 0 || executor->memory_bytes <= 0 || has_off_heap(facts)) return;
     g_autofree char *had = bytes_text(executor->unified_peak_bytes), *may = bytes_text(executor->memory_bytes);
     finding_evidence(finding, "execution and storage had %s of the %s that they may have", had, may);
 }
@@ -64,7 +73,7 @@ static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Adv
     finding->what = g_strdup_printf("Executors ask for %s of heap and use %s at most.", has, used);
     finding_evidence(finding, "executor %s had most: %s, %.0f %% of what it asked for", most->id, used,
                      100 * peak / asked);
-    unified_evidence(most, finding);
+    unified_evidence(facts, most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB, at least 640 MiB", used);
     finding->risk = g_strdup("A run over more data needs more.");
     finding_change(finding, facts, memory_key(facts), bytes_setting(enough));
@@ -76,29 +85,30 @@ static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Ad
     g_autofree char *used = bytes_text(peak), *has = bytes_text(asked);
     finding->what = g_strdup_printf("The heap of executor %s was nearly full: %s of %s.", most->id, used, has);
     finding_evidence(finding, "executor %s: %.0f %% of the heap that it asked for", most->id, 100 * peak / asked);
-    unified_evidence(most, finding);
+    unified_evidence(facts, most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB", used);
     finding->risk = g_strdup("The nodes must have the memory.");
     finding_change(finding, facts, memory_key(facts), bytes_setting(peak * HEAP_ROOM + HEAP_RESERVED));
 }
 
-/* What all processes of an executor had resident, where Spark measured it: the container is killed when it is more than
- * heap and overhead. */
+/* What all processes of an executor had resident, where Spark measured it, each at its peak: the container is killed when
+ * they have more together than it asked for. */
 static void overhead_high(const AdviseFacts *facts, Advice *advice) {
     const AdviseExecutor *most = NULL;
     for (guint i = 0; i < facts->executors->len; i++) {
         const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
         if (most == NULL || executor->resident_bytes > most->resident_bytes) most = executor;
     }
-    const double asked = memory_asked(facts), overhead = overhead_asked(facts);
+    const double others = others_asked(facts), asked = memory_asked(facts) + others, overhead = overhead_asked(facts);
     if (most == NULL || most->resident_bytes <= asked + OVERHEAD_HIGH * overhead) return;
 
     Finding *finding = advice_add(advice, "memory", FINDING_LIKELY);
     g_autofree char *had = bytes_text(most->resident_bytes), *heap = bytes_text(asked), *beside = bytes_text(overhead);
-    finding->what =
-        g_strdup_printf("Executor %s had %s resident, of %s of heap and %s beside it.", most->id, had, heap, beside);
-    finding_evidence(finding, "resident memory of all its processes: %s", had);
-    finding->formula = g_strdup_printf("(%s resident - %s of heap) x 1.25", had, heap);
+    const char *heap_name = others > 0 ? "heap, off-heap and Python" : "heap";
+    finding->what = g_strdup_printf("Executor %s had up to %s resident, of %s of %s and %s beside it.", most->id, had,
+                                    heap, heap_name, beside);
+    finding_evidence(finding, "resident memory of all its processes, each at its peak: %s", had);
+    finding->formula = g_strdup_printf("(%s resident - %s of %s) x 1.25", had, heap, heap_name);
     finding->risk = g_strdup("The nodes must have the memory.");
     finding_change(finding, facts, "spark.executor.memoryOverhead",
                    bytes_setting((most->resident_bytes - asked) * OVERHEAD_ROOM));

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/advise/rules.h"
+#include "common/base/pair_hash.h"
 
 #define BROADCAST_MOST   (64 * MIB)         /* of the smaller side, as it was shuffled */
 #define BROADCAST_TIMES  4.0                /* as large is the other side at least */
@@ -16,11 +17,14 @@
 #define KEPT_MOST        0.1               /* of the rows of a table by partitions that is read whole */
 #define PARTITIONS_LEAST 2.0
 
-static const AdviseStage *stage_numbered(const AdviseFacts *facts, gint64 stage) {
-    for (guint i = 0; i < facts->stages->len && stage >= 0; i++)
-        if (advise_stage(facts, i)->stage == stage && advise_stage(facts, i)->attempt == 0)
-            return advise_stage(facts, i);
-    return NULL;
+/* number -> AdviseStage, of first attempts. */
+static GHashTable *first_attempts(const AdviseFacts *facts) {
+    GHashTable *stages = g_hash_table_new(pair_hash, g_int64_equal);
+    for (guint i = 0; i < facts->stages->len; i++) {
+        AdviseStage *stage = advise_stage(facts, i);
+        if (stage->attempt == 0) g_hash_table_insert(stages, &stage->stage, stage);
+    }
+    return stages;
 }
 
 /* ---- joins ---- */
@@ -55,9 +59,10 @@ static void broadcast_join(const AdviseFacts *facts, const AdviseJoin *join, con
 }
 
 void rule_broadcast(const AdviseFacts *facts, Advice *advice) {
+    g_autoptr(GHashTable) stages = first_attempts(facts);
     for (guint i = 0; i < facts->joins->len; i++) {
         const AdviseJoin *join = &g_array_index(facts->joins, AdviseJoin, i);
-        const AdviseStage *stage = stage_numbered(facts, join->stage);
+        const AdviseStage *stage = g_hash_table_lookup(stages, &join->stage);
         if (stage == NULL || !join->broadcasts || join->small_bytes <= 0 || join->small_bytes > BROADCAST_MOST)
             continue;
         if (join->large_bytes >= BROADCAST_TIMES * join->small_bytes) broadcast_join(facts, join, stage, advice);
@@ -89,9 +94,10 @@ static void files_of_scan(const AdviseFacts *facts, const AdviseScan *scan, cons
 }
 
 void rule_small_files(const AdviseFacts *facts, Advice *advice) {
+    g_autoptr(GHashTable) stages = first_attempts(facts);
     for (guint i = 0; i < facts->scans->len; i++) {
         const AdviseScan *scan = &g_array_index(facts->scans, AdviseScan, i);
-        const AdviseStage *stage = stage_numbered(facts, scan->stage);
+        const AdviseStage *stage = g_hash_table_lookup(stages, &scan->stage);
         if (stage == NULL || scan->files < FILES_LEAST || scan->bytes < 0) continue;
         if (scan->bytes / scan->files >= FILE_BYTES || scan->files < FILES_ROOM * stage->tasks) continue;
         files_of_scan(facts, scan, stage, advice);
@@ -121,9 +127,10 @@ static void whole_table(const AdviseFacts *facts, const AdviseScan *scan, const 
 }
 
 void rule_partition_filter(const AdviseFacts *facts, Advice *advice) {
+    g_autoptr(GHashTable) stages = first_attempts(facts);
     for (guint i = 0; i < facts->scans->len; i++) {
         const AdviseScan *scan = &g_array_index(facts->scans, AdviseScan, i);
-        const AdviseStage *stage = stage_numbered(facts, scan->stage);
+        const AdviseStage *stage = g_hash_table_lookup(stages, &scan->stage);
         if (stage == NULL || scan->by_partition || scan->partitions < PARTITIONS_LEAST) continue;
         if (scan->rows > 0 && scan->kept >= 0 && scan->kept <= KEPT_MOST * scan->rows)
             whole_table(facts, scan, stage, advice);

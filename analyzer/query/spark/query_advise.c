@@ -251,13 +251,17 @@ static json_t *simulated_answer(const Asked *asked, const AppEntry *entry, const
 }
 
 json_t *answer_advise(const Asked *asked, GError **error) {
-    if (params_text(asked->params, "app") == NULL && params_text(asked->params, "since") != NULL)
-        return answer_advise_all(asked, error);
     static const char *const methods[] = {"ours", "drelephant", NULL};
     guint method = 0;
     gboolean simulate = FALSE;
     if (!params_flag(asked->params, "simulate", &simulate, error)) return NULL;
     if (!params_choice(asked->params, "method", methods, &method, error)) return NULL;
+    const gboolean all_apps = params_text(asked->params, "app") == NULL && params_text(asked->params, "since") != NULL;
+    if (simulate && (all_apps || method != 0)) {
+        fail(error, PLUMB_ERROR_INPUT, "simulate is of one application (app), and of no method");
+        return NULL;
+    }
+    if (all_apps) return answer_advise_all(asked, error);
     if (params_text(asked->params, "since") != NULL || params_text(asked->params, "until") != NULL) {
         fail(error, PLUMB_ERROR_INPUT, "an application is judged whole: leave out since and until, or app");
         return NULL;

@@ -419,7 +419,7 @@ static json_t *stages_json(const Asked *asked, const Wanted *wanted, const Spark
         json_decref(list);
         return NULL;
     }
-    if (app_stage_names_add(asked->archive, app->app, list, error)) return list;
+    if (app_stage_names_add(asked->archive, app->app, &list, 1, error)) return list;
     json_decref(list);
     return NULL;
 }

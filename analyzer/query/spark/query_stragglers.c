@@ -256,9 +256,8 @@ static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs
     for (guint i = 0; i < n; i++)
         json_array_append_new(list, row_json(found, g_array_index(shown, Shown, i).straggler));
     json_object_set_new(answer, "stragglers", list);
-    if (app_stage_names_add(asked->archive, found->tasks->app.app, list, error) &&
-        app_stage_names_add(asked->archive, found->tasks->app.app, json_object_get(answer, "stages"), error))
-        return answer;
+    json_t *const named[] = {list, json_object_get(answer, "stages")};
+    if (app_stage_names_add(asked->archive, found->tasks->app.app, named, G_N_ELEMENTS(named), error)) return answer;
     json_decref(answer);
     return NULL;
 }

@@ -236,7 +236,7 @@ static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
     g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, error);
     json_t *stages = found ? stage_waits_json(why->causes, found, why->asked->archive, why->standing, error) : NULL;
     if (stages) json_object_set_new(answer, "stages", stages);
-    return stages && app_stage_names_add(why->asked->archive, why->entry->key, stages, error);
+    return stages != NULL;
 }
 
 /* ---- the one task that was asked for, and is no straggler ---- */
@@ -304,8 +304,9 @@ json_t *answer_why(const Asked *asked, GError **error) {
     const guint n = answer_rows(asked, limit, list->len, answer);
     for (guint i = 0; i < n; i++)
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
-    if (!app_stage_names_add(asked->archive, why.entry->key, rows, error) || !add_stages(&why, answer, error))
-        return NULL;
+    if (!add_stages(&why, answer, error)) return NULL;
+    json_t *const named[] = {rows, json_object_get(answer, "stages")};
+    if (!app_stage_names_add(asked->archive, why.entry->key, named, G_N_ELEMENTS(named), error)) return NULL;
     add_counts(&why, list, answer);
     if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));

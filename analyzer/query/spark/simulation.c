@@ -46,7 +46,7 @@ typedef struct Row {
 
 static GArray *rows_of(const SimApp *sim, const Cluster *cluster) {
     const guint enough = (most_at_once(sim) + cluster->slots - 1) / cluster->slots;
-    const guint last = MIN(MAX(enough, cluster->executors), EXECUTORS_MOST);
+    const guint last = MAX(MIN(enough, EXECUTORS_MOST), cluster->executors);
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(Row));
     for (guint n = 1, told = 0; allowance_goes_on(); n = next_number(n)) {
         const guint between[] = {cluster->executors, last, n};

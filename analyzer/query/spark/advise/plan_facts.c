@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "common/base/allowance.h"
+#include "common/base/pair_hash.h"
 #include "common/model/plan_label.h"
 
 typedef struct Adding {
     AdviseFacts *facts;
     const AppPlans *plans;
     SparkRecords *texts;
-    GHashTable *stages; /* accumulator -> SparkStage: the first that counted with it */
+    GHashTable *stages;   /* accumulator -> SparkStage: the first that counted with it */
+    GHashTable *settings; /* key -> index + 1 in facts->program */
     const SparkQuery *query;
 } Adding;
 
@@ -124,31 +126,41 @@ static void add_join(const Adding *adding, gint64 at) {
 
 /* ---- what the program sets ---- */
 
-static void add_setting(AdviseFacts *facts, const SparkPair *pair) {
-    for (guint i = 0; i < facts->program->len; i++) {
-        SparkPair *known = &g_array_index(facts->program, SparkPair, i);
-        if (strcmp(known->key, pair->key) != 0) continue;
-        known->value = pair->value;
+static void add_setting(const Adding *adding, const SparkPair *pair) {
+    GArray *program = adding->facts->program;
+    const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(adding->settings, pair->key));
+    if (at > 0) {
+        g_array_index(program, SparkPair, at - 1).value = pair->value;
         return;
     }
-    g_array_append_val(facts->program, *pair);
+    g_array_append_val(program, *pair);
+    g_hash_table_insert(adding->settings, (gpointer)pair->key, GUINT_TO_POINTER(program->len));
 }
 
 /* The master and the like are never the program's: only settings of queries can be changed while it runs. */
-static void add_settings(AdviseFacts *facts, const SparkQuery *query) {
-    for (guint32 i = 0; i < query->settings.n; i++) {
-        const SparkPair *pair = &query->settings.items[i];
+static void add_settings(const Adding *adding) {
+    const SparkPairs *settings = &adding->query->settings;
+    for (guint32 i = 0; i < settings->n && allowance_goes_on(); i++) {
+        const SparkPair *pair = &settings->items[i];
         if (pair->key != NULL && pair->value != NULL && g_str_has_prefix(pair->key, "spark.sql."))
-            add_setting(facts, pair);
+            add_setting(adding, pair);
     }
+}
+
+/* What is used again stands in each plan that uses it, and is counted where it was made. */
+static gboolean is_first(const Adding *adding, gint64 at) {
+    const SparkPlanNode *node = node_at(adding->query, at);
+    if (node->metrics.n == 0) return TRUE;
+    const PlanPlace *place = app_plans_place(adding->plans, node->metrics.items[0].accumulator);
+    return place != NULL && place->query == adding->query && place->node == at;
 }
 
 static void add_query(Adding *adding, const SparkQuery *query) {
     adding->query = query;
-    add_settings(adding->facts, query);
+    add_settings(adding);
     for (gint64 at = 0; at < (gint64)query->plan.n && allowance_goes_on(); at++) {
         const SparkPlanNode *node = node_at(query, at);
-        if (node->name == NULL || node->parent >= at) continue;
+        if (node->name == NULL || node->parent >= at || !is_first(adding, at)) continue;
         if (g_str_has_prefix(node->name, "Scan ")) add_scan(adding, at);
         if (plan_node_is(node, "SortMergeJoin") || plan_node_is(node, "ShuffledHashJoin")) add_join(adding, at);
     }
@@ -156,11 +168,12 @@ static void add_query(Adding *adding, const SparkQuery *query) {
 
 void plan_facts_add(AdviseFacts *facts, const AppPlans *plans, SparkRecords *texts) {
     const SparkRecords *records = plans->records;
-    g_autoptr(GHashTable) stages = g_hash_table_new(g_int64_hash, g_int64_equal);
-    Adding adding = {facts, plans, texts, stages, NULL};
+    g_autoptr(GHashTable) stages = g_hash_table_new(pair_hash, g_int64_equal);
+    g_autoptr(GHashTable) settings = g_hash_table_new(g_str_hash, g_str_equal);
+    Adding adding = {facts, plans, texts, stages, settings, NULL};
     for (guint s = records->of[SPARK_STAGE]->len; s > 0 && allowance_goes_on(); s--) {
         const SparkStage *stage = spark_stage(records, s - 1);
-        for (guint32 i = 0; i + 1 < stage->values.n; i += 2)
+        for (guint32 i = 0; i + 1 < stage->values.n && allowance_goes_on(); i += 2)
             g_hash_table_insert(stages, (gpointer)&stage->values.items[i], (gpointer)stage);
     }
     for (guint i = 0; i < records->of[SPARK_QUERY]->len; i++)

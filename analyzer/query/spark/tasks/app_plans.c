@@ -5,6 +5,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/shared/question.h"
 #include "common/base/allowance.h"
+#include "common/base/pair_hash.h"
 #include "common/model/plan_label.h"
 #include "common/model/stage_label.h"
 
@@ -36,21 +37,21 @@ static gboolean stage_equal(gconstpointer a, gconstpointer b) {
 
 /* ---- loading ---- */
 
+/* Spark tells a plan that is used again, an exchange or what was cached, whole at each place, with the accumulators that
+ * it had at the first: it is named and counted there. */
 static void add_node(AppPlans *plans, const SparkQuery *query, guint32 at) {
     const SparkPlanNode *node = &query->plan.items[at];
     const PlanPlace place = {query, at};
-    /* What is used again has the same accumulators; it is named where it was made. */
-    const gboolean again = plan_node_is(node, "ReusedExchange");
     g_array_append_val(plans->places, place);
     for (guint32 i = 0; i < node->metrics.n; i++) {
         gint64 *accumulator = (gint64 *)&node->metrics.items[i].accumulator;
-        if (again && g_hash_table_contains(plans->nodes, accumulator)) continue;
-        g_hash_table_insert(plans->nodes, accumulator, GUINT_TO_POINTER(plans->places->len));
+        if (!g_hash_table_contains(plans->nodes, accumulator))
+            g_hash_table_insert(plans->nodes, accumulator, GUINT_TO_POINTER(plans->places->len));
     }
 }
 
 static void add_values(AppPlans *plans, const SparkNumbers *values) {
-    for (guint32 i = 0; i + 1 < values->n; i += 2) {
+    for (guint32 i = 0; i + 1 < values->n && allowance_goes_on(); i += 2) {
         const gint64 *pair = values->items + i, *known = g_hash_table_lookup(plans->values, pair);
         if (known == NULL || *known < pair[1]) g_hash_table_insert(plans->values, (gpointer)pair, (gpointer)(pair + 1));
     }
@@ -60,7 +61,6 @@ static void add_query(AppPlans *plans, const SparkQuery *query) {
     if (query->part == 0) g_hash_table_insert(plans->queries, (gpointer)&query->query, (gpointer)query);
     add_values(plans, &query->values);
     for (guint32 i = 0; i < query->plan.n && allowance_goes_on(); i++) add_node(plans, query, i);
-    allowance_hold(&plans->held, spark_records_bytes(plans->records) + plans->places->len * 16 * sizeof(gint64));
 }
 
 /* A stage that several jobs name ran for the first of them. */
@@ -71,21 +71,39 @@ static void add_job(AppPlans *plans, const SparkJob *job) {
             g_hash_table_insert(plans->jobs, (gpointer)&job->stages.items[i], (gpointer)query);
 }
 
+/* What is held of the records, and about as much for finding things in them. FALSE: it becomes too much for names. */
+static gboolean hold(AppPlans *plans) {
+    const gsize bytes = 2 * spark_records_bytes(plans->records);
+    if (bytes > plans->held / 2 + allowance_left() / 2) return FALSE;
+    allowance_hold(&plans->held, bytes);
+    return allowance_goes_on();
+}
+
+static gboolean keep_query(void *arg, const void *record) {
+    AppPlans *plans = arg;
+    g_array_append_vals(plans->records->of[SPARK_QUERY], record, 1);
+    plans->cut = !hold(plans);
+    return !plans->cut;
+}
+
 AppPlans *app_plans_load(Archive *archive, const char *app_key, GError **error) {
     g_autoptr(AppPlans) plans = g_new0(AppPlans, 1);
     const SparkSelect stages = SPARK_SELECT(SPARK_STAGE, app_key), queries = SPARK_SELECT(SPARK_QUERY, app_key);
     const SparkSelect jobs = SPARK_SELECT(SPARK_JOB, app_key);
     plans->records = spark_records_new();
-    plans->nodes = g_hash_table_new(g_int64_hash, g_int64_equal);
-    plans->values = g_hash_table_new(g_int64_hash, g_int64_equal);
-    plans->queries = g_hash_table_new(g_int64_hash, g_int64_equal);
-    plans->jobs = g_hash_table_new(g_int64_hash, g_int64_equal);
+    plans->nodes = g_hash_table_new(pair_hash, g_int64_equal);
+    plans->values = g_hash_table_new(pair_hash, g_int64_equal);
+    plans->queries = g_hash_table_new(pair_hash, g_int64_equal);
+    plans->jobs = g_hash_table_new(pair_hash, g_int64_equal);
     plans->stages = g_hash_table_new(stage_hash, stage_equal);
     plans->places = g_array_new(FALSE, FALSE, sizeof(PlanPlace));
     if (!archive_spark_load(archive, &stages, plans->records, error) ||
-        !archive_spark_load(archive, &jobs, plans->records, error) ||
-        !archive_spark_load(archive, &queries, plans->records, error))
+        !archive_spark_load(archive, &jobs, plans->records, error))
         return NULL;
+    if (hold(plans) &&
+        !archive_spark_visit(archive, &queries, plans->records, (SparkVisitor){keep_query, plans}, error))
+        return NULL;
+    if (!allowance_check(error)) return NULL;
 
     for (guint i = 0; i < plans->records->of[SPARK_QUERY]->len && allowance_goes_on(); i++)
         add_query(plans, spark_query(plans->records, i));
@@ -96,7 +114,7 @@ AppPlans *app_plans_load(Archive *archive, const char *app_key, GError **error) 
         g_hash_table_insert(plans->stages, (gpointer)stage, (gpointer)stage);
         add_values(plans, &stage->values);
     }
-    return g_steal_pointer(&plans);
+    return allowance_check(error) ? g_steal_pointer(&plans) : NULL;
 }
 
 const SparkStage *app_plans_stage(const AppPlans *plans, gint64 stage, gint32 attempt) {
@@ -115,21 +133,21 @@ gint64 app_plans_counted(const AppPlans *plans, const SparkPlanNode *node, const
 
 /* ---- a stage's nodes ---- */
 
-static const PlanPlace *place_of(const AppPlans *plans, gint64 accumulator) {
+const PlanPlace *app_plans_place(const AppPlans *plans, gint64 accumulator) {
     const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(plans->nodes, &accumulator));
     return at > 0 ? &g_array_index(plans->places, PlanPlace, at - 1) : NULL;
 }
 
 const SparkPlanNode *app_plans_node(const AppPlans *plans, gint64 accumulator) {
-    const PlanPlace *place = place_of(plans, accumulator);
+    const PlanPlace *place = app_plans_place(plans, accumulator);
     return place != NULL ? &place->query->plan.items[place->node] : NULL;
 }
 
-/* Of what is cached, nodes of an earlier query are there too: the latest is the one that works. */
+/* Of what is cached, nodes of the query that cached it are there too: the latest is the one that works. */
 const SparkQuery *app_plans_query_of(const AppPlans *plans, const SparkStage *stage) {
     const SparkQuery *latest = NULL;
     for (guint32 i = 0; i + 1 < stage->values.n; i += 2) {
-        const PlanPlace *place = place_of(plans, stage->values.items[i]);
+        const PlanPlace *place = app_plans_place(plans, stage->values.items[i]);
         if (place == NULL || (latest != NULL && place->query->query < latest->query)) continue;
         latest = g_hash_table_lookup(plans->queries, &place->query->query);
     }
@@ -142,7 +160,7 @@ static GByteArray *marks_of(const AppPlans *plans, const SparkQuery *query, cons
     g_byte_array_set_size(marks, query->plan.n);
     memset(marks->data, 0, marks->len);
     for (guint32 i = 0; i + 1 < stage->values.n; i += 2) {
-        const PlanPlace *place = place_of(plans, stage->values.items[i]);
+        const PlanPlace *place = app_plans_place(plans, stage->values.items[i]);
         if (place != NULL && place->query == query) marks->data[place->node] = 1;
     }
     return marks;
@@ -215,10 +233,12 @@ static void name_rows(const AppPlans *plans, json_t *rows) {
     }
 }
 
-gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *rows, GError **error) {
-    if (json_array_size(rows) == 0) return TRUE;
+gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *const *lists, guint n, GError **error) {
+    gsize rows = 0;
+    for (guint i = 0; i < n; i++) rows += json_array_size(lists[i]);
+    if (rows == 0) return TRUE;
     g_autoptr(AppPlans) plans = app_plans_load(archive, app_key, error);
     if (plans == NULL) return FALSE;
-    name_rows(plans, rows);
+    for (guint i = 0; i < n; i++) name_rows(plans, lists[i]);
     return TRUE;
 }

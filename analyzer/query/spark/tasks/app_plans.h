@@ -9,13 +9,14 @@
 
 typedef struct AppPlans {
     SparkRecords *records; /* its stages, jobs and queries */
-    GHashTable *nodes;     /* accumulator -> PlanNodeOf + 1 of 'places' */
+    GHashTable *nodes;     /* accumulator -> index + 1 in 'places': of the first node that has it */
     GArray *places;        /* PlanPlace */
     GHashTable *stages;    /* SparkStage -> itself, by number and attempt */
     GHashTable *values;    /* accumulator -> gint64: the greatest that was told */
     GHashTable *queries;   /* number -> SparkQuery, of parts 0 */
     GHashTable *jobs;      /* number of a stage -> SparkQuery of the job that has it */
     gsize held;            /* of the allowance */
+    gboolean cut;          /* later queries were left out: there was no room for all */
 } AppPlans;
 
 typedef struct PlanPlace {
@@ -23,7 +24,8 @@ typedef struct PlanPlace {
     guint32 node;
 } PlanPlace;
 
-/* app_key: SparkApp.app. NULL with *error. */
+/* app_key: SparkApp.app. Where the plans would take half of what the question may still have, those of the later
+ * queries are left out. NULL with *error. */
 AppPlans *app_plans_load(Archive *archive, const char *app_key, GError **error);
 void app_plans_free(AppPlans *plans);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppPlans, app_plans_free)
@@ -35,11 +37,13 @@ const SparkStage *app_plans_stage(const AppPlans *plans, gint64 stage, gint32 at
 char *app_plans_stage_name(const AppPlans *plans, const SparkStage *stage);
 /* The query that a stage worked for; NULL: none. */
 const SparkQuery *app_plans_query_of(const AppPlans *plans, const SparkStage *stage);
-/* The node that counts with an accumulator; NULL: none that is known. */
+/* The first place of the node that counts with an accumulator; NULL: none that is known. */
+const PlanPlace *app_plans_place(const AppPlans *plans, gint64 accumulator);
+/* Its node; NULL: none that is known. */
 const SparkPlanNode *app_plans_node(const AppPlans *plans, gint64 accumulator);
 /* What a node counted under a name ("spill size"), over all its stages; -1: nothing. */
 gint64 app_plans_counted(const AppPlans *plans, const SparkPlanNode *node, const char *metric);
 
-/* Adds "stage_name" to the objects of a list that have "stage" and, of other attempts than the first, "stage_attempt":
- * where the name is known. The plans of the application are loaded for it when the list has rows. */
-gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *rows, GError **error);
+/* Adds "stage_name" to the objects of n lists (NULL: none) that have "stage" and, of other attempts than the first, "stage_attempt":
+ * where the name is known. The plans of the application are loaded for it when there are rows. */
+gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *const *lists, guint n, GError **error);
