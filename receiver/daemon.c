@@ -37,6 +37,7 @@ struct Daemon {
     PortInfo ports[PORTS];
     Security *security;
     Audit *audit;
+    NameOwners *owners;
     Quotas *quotas;
     Mask *mask;              /* NULL: none */
     PeriodicThread *renewal; /* of what security has read from files */
@@ -178,7 +179,9 @@ static gboolean open_audit(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     daemon->quotas = quotas_new(&s->quota);
     daemon->audit = audit_new(s->audit_path, s->audit_level, error);
-    return daemon->audit != NULL;
+    if (daemon->audit == NULL) return FALSE;
+    daemon->owners = name_owners_new(s->names_mode, daemon->audit);
+    return TRUE;
 }
 
 /* Each shard's, of the disk as well; of the memory, a quarter, until resource control has seen how much is left for
@@ -278,6 +281,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .admission = daemon->admission,
         .senders = daemon->senders,
         .accounts = daemon->accounts,
+        .owners = daemon->owners,
         .mask = daemon->mask,
         .sampling = &daemon->sampling,
     };
@@ -495,6 +499,7 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
     audit_reopen(daemon->audit);
     audit_set_level(daemon->audit, settings->audit_level);
     quotas_set_rules(daemon->quotas, &settings->quota);
+    name_owners_set_mode(daemon->owners, settings->names_mode);
     renew_security(daemon, &settings->security);
     security_judge_again(daemon->security); /* by the quotas, also where certificates stay as they were */
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
@@ -612,6 +617,7 @@ void daemon_free(Daemon *daemon) {
     slow_hosts_free(daemon->slow_hosts);
     tally_free(daemon->tally);
     shares_free(daemon->shares);
+    name_owners_free(daemon->owners);
     audit_free(daemon->audit);
     quotas_free(daemon->quotas);
     mask_free(daemon->mask);

@@ -80,6 +80,11 @@ const ConfigOption settings_table[] = {
      "asks for it yet."},
     {"access.admin", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may do all of this, and flush."},
 
+    {"access.names", CONFIG_ENUM, "warn", 0, 0, "off|warn|strict", TRUE,
+     "What happens to spans under the name of a NameNode, DataNode or JournalNode that another principal sent first "
+     "since the start. warn: they are taken, counted and told. strict: their sender is told to try later. off forgets "
+     "who was first."},
+
     {"quota.spans", CONFIG_LIST, "", 0, 0, NULL, TRUE,
      "Spans a second that each sender may send: NAME=NUMBER, with ; between, of which the first that fits decides, and "
      "for all others a number alone at the end, like token:bridge=50k; cert:*=10k; 0. Names are those of access.write; "
@@ -365,6 +370,7 @@ static void read_protection(const Config *config, Settings *s) {
         s->quota.lists[kind] = (const char *const *)g_strdupv((char **)config_list(config, quota_keys[kind]));
     s->mask_rules = g_strdupv((char **)config_list(config, "mask.rules"));
     s->mask_key = g_strdup(config_string(config, "mask.key"));
+    s->names_mode = (NamesMode)config_enum(config, "access.names");
     s->audit_level = (AuditLevel)config_enum(config, "audit.log");
     s->audit_path = g_strdup(config_string(config, "audit.path"));
 }

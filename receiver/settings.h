@@ -6,6 +6,7 @@
 #include "receiver/background/retention.h"
 #include "receiver/kafka/kafka_settings.h"
 #include "receiver/secure/audit.h"
+#include "receiver/secure/name_owners.h"
 #include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/log.h"
@@ -21,6 +22,7 @@ typedef struct Settings {
     char *listen_thrift, *listen_http;
     gboolean insecure;
     SecuritySettings security; /* texts and lists of it are owned */
+    NamesMode names_mode;
     char **mask_rules;
     char *mask_key;   /* its file; empty: none */
     QuotaRules quota; /* lists of it are owned */

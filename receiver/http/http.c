@@ -159,6 +159,8 @@ static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
 
     HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
     post->kind = kind;
+    post->principal = g_strdup(http_exchange_principal(exchange));
+    post->address = g_strdup(http_exchange_peer(exchange));
     post->account =
         quota_account(http->options.quotas, http_exchange_principal(exchange), http_exchange_peer(exchange));
     if (!may_post(http, post)) {

@@ -54,6 +54,8 @@ void http_post_free(HttpPost *post) {
     if (post->body) g_byte_array_unref(post->body);
     if (post->answer) g_bytes_unref(post->answer);
     quota_account_free(post->account);
+    g_free(post->principal);
+    g_free(post->address);
     g_clear_error(&post->error);
     g_free(post);
 }
@@ -145,6 +147,8 @@ static void take(HttpPosts *posts, HttpPost *post) {
         wait_for_room(posts);
         intake_set_limit(posts->intake, post->limit);
         intake_set_quota(posts->intake, post->account);
+        const SpanSource source = {post->principal, post->address, "http"};
+        intake_set_source(posts->intake, &source);
         intake_batch(posts->intake, posts->batch, &post->reply);
         return;
     }
@@ -169,6 +173,11 @@ static void answer_taken(HttpPost *post) {
     post->answer = otlp_response(post->form, (guint32)post->reply.refused, message->str);
 }
 
+static void answer_later(HttpPost *post) {
+    http_post_refuse(post, post->reply.wait_ms == INTAKE_WAIT_QUEUES_MS ? 429 : 503, post->reply.message);
+    post->retry_after_s = MAX(post->retry_after_s, (guint)post->reply.wait_ms / 1000);
+}
+
 static void answer(HttpPost *post) {
     if (post->error)
         http_post_refuse(post, g_error_matches(post->error, PLUMB_ERROR, PLUMB_ERROR_LIMIT) ? 413 : 400,
@@ -176,7 +185,7 @@ static void answer(HttpPost *post) {
     else if (post->reply.status == REPLY_OK)
         answer_taken(post);
     else if (post->reply.status == REPLY_TRY_LATER)
-        http_post_refuse(post, post->reply.wait_ms == INTAKE_WAIT_QUEUES_MS ? 429 : 503, post->reply.message);
+        answer_later(post);
     else
         http_post_refuse(post, 413, post->reply.message);
 }

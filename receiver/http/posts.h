@@ -25,6 +25,8 @@ typedef struct HttpPost {
     gboolean gzip;
     GByteArray *body;
     const PackLimit *limit; /* what its peer may add to the dictionary */
+    char *principal;        /* who sent it; NULL: who has not logged in */
+    char *address;          /* and from where */
     QuotaAccount *account;  /* whose quota it counts to: a reference, given back with the post; NULL: nobody's */
     WireReply reply;
     guint32 cut;

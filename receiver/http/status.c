@@ -123,6 +123,7 @@ json_t *status_receiver(const StateSources *sources) {
     set_integer(object, "batches", state.counters[COUNTER_BATCHES]);
     set_integer(object, "bytes_received", state.counters[COUNTER_BYTES_RECEIVED]);
     set_integer(object, "try_later", state.counters[COUNTER_TRY_LATER]);
+    set_integer(object, "foreign_names", state.counters[COUNTER_FOREIGN_NAMES]);
     set_integer(object, "open_traces", state.open_traces);
     set_integer(object, "open_spans", state.open_spans);
     set_integer(object, "open_bytes", state.open_bytes);

@@ -325,6 +325,8 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     intake_set_limit(context->intake, connection->limit);
     intake_set_quota(context->intake, connection->account);
     intake_set_allowed(context->intake, may_send(connection));
+    const SpanSource source = {connection->principal, peer_place_name(connection->place), "thrift"};
+    intake_set_source(context->intake, &source);
     if (G_UNLIKELY(!may_send(connection))) tell_denied(connection);
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;

@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/wire/otlp/scribe.h"
+#include "receiver/net/name_check.h"
 #include "receiver/shared/log.h"
 
 /* A larger frame's batch, which takes about as much, goes before its spans are handed on. */
@@ -32,6 +33,9 @@ struct Intake {
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
+    NameCheck *names;  /* NULL: names of servers are not judged */
+    SpanSource source; /* of what comes */
+    gboolean has_source;
     QuotaAccount *account; /* of who sends what comes; NULL: no quota */
     gint32 pause_ms;       /* see intake_pause_ms() */
     gboolean denied;       /* the sender of what comes may not send */
@@ -53,6 +57,7 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->counters = counters;
     intake->packer = packer_new(options->rules, options->dict);
     if (options->mask != NULL) intake->masker = masker_new(options->mask);
+    if (options->owners != NULL) intake->names = name_check_new(options->owners, options->dict);
     intake->batch = batch_new();
     intake->fragments = g_new0(GByteArray *, options->n_shards);
     for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
@@ -79,6 +84,7 @@ void intake_free(Intake *intake) {
     g_array_unref(intake->runs);
     packer_free(intake->packer);
     masker_free(intake->masker);
+    name_check_free(intake->names);
     batch_free(intake->batch);
     service_spans_free(intake->services);
     g_free(intake);
@@ -97,6 +103,11 @@ void intake_set_limit(Intake *intake, const PackLimit *limit) { packer_set_limit
 void intake_set_allowed(Intake *intake, gboolean allowed) { intake->denied = !allowed; }
 
 void intake_set_quota(Intake *intake, QuotaAccount *account) { intake->account = account; }
+
+void intake_set_source(Intake *intake, const SpanSource *source) {
+    intake->has_source = source != NULL;
+    if (source != NULL) intake->source = *source;
+}
 
 gint32 intake_pause_ms(const Intake *intake) { return intake->pause_ms; }
 
@@ -171,6 +182,15 @@ static IntakeResult answer_denied(Intake *intake, GByteArray *out, const WireHea
     return INTAKE_TAKEN;
 }
 
+static IntakeResult answer_foreign(Intake *intake, GByteArray *out, const WireHeader *header, const char *why) {
+    WireReply reply = reply_later(INTAKE_WAIT_DENIED_MS, why);
+    queue_reply(intake, out, header, &reply);
+    intake->pause_ms = INTAKE_WAIT_SHUT_MS; /* it costs as much as a batch that is taken */
+    counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    counter_add(intake->counters, COUNTER_FRAME_FOREIGN_NAME, 1);
+    return INTAKE_LATER;
+}
+
 static IntakeResult answer_refused(Intake *intake, GByteArray *out, const WireHeader *header, const GError *error) {
     static LogLimit limit;
     gboolean over_limit = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
@@ -222,6 +242,21 @@ static gboolean pack_batch(Intake *intake, const SpanBatch *batch, guint32 refus
     return TRUE;
 }
 
+/* What pack_batch() has packed last is not taken. */
+static void unpack_batch(Intake *intake) {
+    g_array_set_size(intake->runs, intake->runs->len - packer_runs(intake->packer)->len);
+    roll_back(intake);
+    update_pending(intake);
+}
+
+/* Is it under the name of a server that is another's, and not to be taken for that? *why: a new string. */
+static gboolean is_refused_name(Intake *intake, char **why) {
+    if (intake->names == NULL || !intake->has_source) return FALSE;
+    if (G_LIKELY(!name_check_is_foreign(intake->names, packer_runs(intake->packer), &intake->source))) return FALSE;
+    counter_add(intake->counters, COUNTER_FOREIGN_NAMES, 1);
+    return name_check_refuses(intake->names, &intake->source, why);
+}
+
 static gboolean decode_log(Intake *intake, const WireHeader *header, GError **error) {
     if (intake->services == NULL) intake->services = service_spans_new();
     if (!scribe_decode(intake->services, header, intake->batch, error)) return FALSE;
@@ -261,6 +296,12 @@ static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes fra
         intake->pause_ms = INTAKE_WAIT_QUEUES_MS;
         counter_add(intake->counters, COUNTER_TRY_LATER, 1);
         return INTAKE_LATER;
+    }
+
+    g_autofree char *why = NULL;
+    if (G_UNLIKELY(is_refused_name(intake, &why))) {
+        unpack_batch(intake);
+        return answer_foreign(intake, out, header, why);
     }
 
     WireReply reply = reply_make(REPLY_OK, "");

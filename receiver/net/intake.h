@@ -11,6 +11,7 @@
 #include "common/pack/pack.h"
 #include "common/wire/message.h"
 #include "receiver/journal/journal.h"
+#include "receiver/secure/name_owners.h"
 #include "receiver/secure/quota.h"
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
@@ -40,6 +41,7 @@ typedef struct IntakeOptions {
     Admission *admission;
     Senders *senders;
     Accounts *accounts;
+    NameOwners *owners;         /* of names of servers; NULL: they are not judged */
     const Mask *mask;           /* what comes is masked before anything is kept; NULL: none */
     const SharedText *sampling; /* the policy of each reply; empty: none */
 } IntakeOptions;
@@ -68,6 +70,9 @@ void intake_set_limit(Intake *intake, const PackLimit *limit);
 void intake_set_allowed(Intake *intake, gboolean allowed);
 /* Whose quota the frames from now on count to, which outlives their answers; NULL: nobody's. */
 void intake_set_quota(Intake *intake, QuotaAccount *account);
+/* Who sends the frames from now on, by whom names of servers are judged; its texts outlive the next calls. NULL, and
+ * until then: they are not. */
+void intake_set_source(Intake *intake, const SpanSource *source);
 /* After INTAKE_LATER: for so long its peer should not be read from. */
 gint32 intake_pause_ms(const Intake *intake);
 /* 'out' must live until intake_finish(). */

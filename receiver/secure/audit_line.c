@@ -22,6 +22,7 @@ static const struct {
     [AUDIT_LOGIN_REFUSED] = {"login refused", AUDIT_LEVEL_CHANGES},
     [AUDIT_LOGOUT] = {"logout", AUDIT_LEVEL_CHANGES},
     [AUDIT_DENIED] = {"denied", AUDIT_LEVEL_CHANGES},
+    [AUDIT_FOREIGN_NAME] = {"foreign name", AUDIT_LEVEL_CHANGES},
     [AUDIT_FLUSH] = {"flush", AUDIT_LEVEL_CHANGES},
     [AUDIT_EXPORT] = {"export", AUDIT_LEVEL_CHANGES},
     [AUDIT_QUESTION] = {"question", AUDIT_LEVEL_READS},

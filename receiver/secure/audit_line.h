@@ -19,7 +19,8 @@ typedef enum {
     AUDIT_LOGIN,
     AUDIT_LOGIN_REFUSED,
     AUDIT_LOGOUT,
-    AUDIT_DENIED, /* who asks lacks the role */
+    AUDIT_DENIED,       /* who asks lacks the role */
+    AUDIT_FOREIGN_NAME, /* spans under the name of a server that is another principal's */
     AUDIT_FLUSH,
     AUDIT_EXPORT,
     AUDIT_QUESTION,

@@ -14,6 +14,7 @@ typedef enum {
     COUNTER_BATCHES,
     COUNTER_SPANS,
     COUNTER_TRY_LATER,
+    COUNTER_FOREIGN_NAMES,
     COUNTER_CONNECTIONS_OPENED,
     COUNTER_CONNECTIONS_CLOSED,
     /* connections that were not let in, or that were closed by us: by reason */
@@ -42,6 +43,7 @@ typedef enum {
     COUNTER_FRAME_VERSION,
     COUNTER_FRAME_DENIED,
     COUNTER_FRAME_QUOTA,
+    COUNTER_FRAME_FOREIGN_NAME,
     /* spans refused for good: COUNTER_REFUSED + PackResult */
     COUNTER_REFUSED,
     COUNTER_REFUSED_LAST = COUNTER_REFUSED + PACK_RESULT_COUNT - 1,

@@ -202,6 +202,56 @@ static void test_without_a_frame(void) {
     g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
 }
 
+static GByteArray *server_frame(guint64 trace) {
+    g_autoptr(SpanBatch) batch = batch_new();
+    for (guint i = 1; i <= 10; i++) {
+        BatchSpan *span = batch_begin_span(batch, (SpanId){trace, i});
+        span->name = batch_intern(batch, "op", 2);
+        span->tracer = i < 5 ? batch_intern(batch, "Client/h", 8) : batch_intern(batch, "DataNode/h/42", 13);
+    }
+    GByteArray *frame = g_byte_array_new();
+    wire_batch_encode(batch, PROTOCOL_COMPACT, 1, frame);
+    g_byte_array_remove_range(frame, 0, FRAME_HEADER_BYTES);
+    return frame;
+}
+
+static void ignore_process(void *arg, guint32 tracer, const AccountSums *sums) { (void)arg, (void)tracer, (void)sums; }
+
+/* A batch under another's name leaves nothing of itself; those of the same round, before it and after it, are taken. */
+static void test_foreign_name(void) {
+    static const SpanSource one = {"token:a", "::1", "thrift"}, other = {"token:b", "::1", "thrift"};
+    static const SpanSource *const sources[] = {&one, &other, &one, NULL};
+    static const ReplyStatus expected[] = {REPLY_OK, REPLY_TRY_LATER, REPLY_OK, REPLY_OK};
+    g_auto(Setup) setup = setup_new(2);
+    g_autoptr(NameOwners) owners = name_owners_new(NAMES_STRICT, NULL);
+    IntakeOptions options = fixture_intake(setup.fixture);
+    options.owners = owners;
+    g_autoptr(Intake) intake = intake_new(&options, setup.counters);
+    g_autoptr(GPtrArray) frames = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+
+    for (guint i = 0; i < G_N_ELEMENTS(sources); i++) {
+        const gsize before = intake_pending_bytes(intake);
+        g_ptr_array_add(frames, server_frame(i + 1));
+        intake_set_source(intake, sources[i]);
+        const IntakeResult result = intake_frame(intake, view(g_ptr_array_index(frames, i)), setup.out);
+        g_assert_true((result == INTAKE_LATER) == (expected[i] == REPLY_TRY_LATER));
+        g_assert_true((intake_pending_bytes(intake) > before) == (expected[i] == REPLY_OK));
+    }
+
+    g_assert_true(intake_commit(intake));
+    intake_finish(intake);
+    for (guint i = 0; i < G_N_ELEMENTS(sources); i++) g_assert_cmpint(reply_at(&setup, i).status, ==, expected[i]);
+    g_assert_cmpint(reply_at(&setup, 1).wait_ms, ==, INTAKE_WAIT_DENIED_MS);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 30);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_FOREIGN_NAMES), ==, 1);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_FRAME_FOREIGN_NAME), ==, 1);
+    g_assert_true(fixture_flush(setup.fixture, NULL));
+    g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 30);
+    AccountSums sums;
+    accounts_read(setup.fixture->accounts, ignore_process, NULL, &sums);
+    g_assert_cmpuint(sums.received, ==, 30);
+}
+
 /* ---- recovery ---- */
 
 #define RECOVERED_TRACES 30
@@ -368,6 +418,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/intake/journal-fails", test_journal_fails);
     g_test_add_func("/intake/dictionary-fails", test_dictionary_fails);
     g_test_add_func("/intake/without-a-frame", test_without_a_frame);
+    g_test_add_func("/intake/foreign-name", test_foreign_name);
     g_test_add_func("/intake/recovery", test_recovery);
     g_test_add_func("/intake/recovery-beside-new-spans", test_recovery_beside_new_spans);
     g_test_add_func("/intake/recovery-shares", test_recovery_shares);

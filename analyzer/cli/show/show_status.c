@@ -189,7 +189,7 @@ static void append_quotas(const json_t *rows, const Style *style, GString *out) 
         line(out, "", g_strdup_printf("and %zu more: plumb status --json", json_array_size(rows) - SHOWN));
 }
 
-/* What was lost or damaged; the last three are rare enough to be shown only where they are. */
+/* What was lost or damaged; the last ones are rare enough to be shown only where they are. */
 static void append_losses(const json_t *receiver, const ShowOptions *options, GString *out) {
     static const char *const fields[] = {"refused", "rejected_frames", "refused_connections"};
     static const char *const labels[] = {"refused spans", "bad frames", "refused peers"};
@@ -201,11 +201,13 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
     append_names(receiver, out);
     g_autofree char *http = reasons(&options->style, field_object(receiver, "rejected_http"));
     if (*http != '\0') line(out, "refused HTTP", g_strdup(http));
-    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside", "judgements_refused"};
-    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside", "hosts"};
+    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside", "judgements_refused",
+                                       "foreign_names"};
+    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside", "hosts", "foreign names"};
     static const char *const rare_texts[] = {"spans, from the journal at the start", "in the journal",
                                              "spans that the store would not take",
-                                             "times not judged: what was found last stands, see the log"};
+                                             "times not judged: what was found last stands, see the log",
+                                             "batches under a name that is another principal's, see the log"};
     for (guint i = 0; i < G_N_ELEMENTS(rare); i++) {
         if (field_number(receiver, rare[i]) == 0) continue;
         g_autofree char *count = count_of(receiver, rare[i]);
