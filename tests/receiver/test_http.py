@@ -92,7 +92,7 @@ def test_status_is_what_the_document_says(plumbd):
     text = (ROOT / "docs/api.md").read_text().split("From a running plumbd")[1].split("\n## ")[0]
     fields = {name for first in re.findall(r"^\| (`.*?`) \|", text, re.M) for name in re.findall(r"`(\w+)`", first)}
     receiver = plumbd.receiver()
-    assert set(receiver) | {"reason", "recovering"} == fields  # these two only at times
+    assert set(receiver) | {"reason", "recovering", "kafka"} == fields  # these only at times
     (senders,) = re.findall(r"^\| `senders` \| (.*)", text, re.M)
     assert set(receiver["senders"][0]) == set(re.findall(r'"(\w+)"', senders))
 
