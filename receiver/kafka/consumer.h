@@ -10,11 +10,18 @@
 #include "receiver/shared/counters.h"
 #include "receiver/shared/kafka_view.h"
 
-/* Messages that librdkafka fetches beforehand, and the largest answer of a broker that it takes. A message comes whole
- * into memory before plumbd sees it: brokers bound it (message.max.bytes). */
-#define CONSUMER_AHEAD_KIB    8192
-#define CONSUMER_FETCH_BYTES  (8 * 1024 * 1024)
-#define CONSUMER_ANSWER_BYTES (64 * 1024 * 1024)
+/* Messages that librdkafka fetches beforehand; what it asks for at a time, which is a round (kafka.h), and of one
+ * partition; the largest answer of a broker that it takes, in which the largest message has room. A site may choose
+ * others (kafka.options).
+ *
+ * These bound what comes from a broker, and what zstd is unpacked to. librdkafka unpacks a batch of gzip, snappy or lz4
+ * whole before plumbd sees anything of it, and has no limit for that: message.max.bytes of the brokers bounds the
+ * packed batch only, of which gzip can make a thousand times as much. Where producers are not trusted, the topic has to
+ * have compression.type=uncompressed; the brokers then unpack, and message.max.bytes bounds what comes here. */
+#define CONSUMER_AHEAD_KIB       8192
+#define CONSUMER_FETCH_BYTES     (4 * 1024 * 1024)
+#define CONSUMER_PARTITION_BYTES (1024 * 1024)
+#define CONSUMER_ANSWER_BYTES    (16 * 1024 * 1024)
 
 typedef struct ConsumerMessage {
     Bytes payload;

@@ -54,12 +54,18 @@ static KafkaState state_of_error(rd_kafka_resp_err_t code) {
     }
 }
 
+/* One broker of several may say so while the others answer: it is counted. When none does any more, librdkafka says
+ * __ALL_BROKERS_DOWN. */
+static gboolean is_of_one_broker(rd_kafka_resp_err_t code) {
+    return code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__RESOLVE ||
+           code == RD_KAFKA_RESP_ERR__TIMED_OUT;
+}
+
 /* Only when it is news: librdkafka tries again, and says so each time. */
 static void tell_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const char *what) {
     static LogLimit limit;
     const KafkaSettings *settings = consumer->options.settings;
     const KafkaState state = state_of_error(code);
-    counter_add(consumer->options.counters, COUNTER_KAFKA_ERRORS, 1);
     if (state == state_of(consumer) && state != KAFKA_TROUBLE) return;
     note_state(consumer, state);
     consumer->look_ns = clock_monotonic_ns(clock_system()) + LOOK_NS;
@@ -85,9 +91,15 @@ static void tell_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const cha
     }
 }
 
+/* From librdkafka, about anything that it does. */
+static void hear_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const char *what) {
+    counter_add(consumer->options.counters, COUNTER_KAFKA_ERRORS, 1);
+    if (!is_of_one_broker(code)) tell_trouble(consumer, code, what);
+}
+
 static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *arg) {
     (void)kafka;
-    tell_trouble(arg, (rd_kafka_resp_err_t)code, reason);
+    hear_trouble(arg, (rd_kafka_resp_err_t)code, reason);
 }
 
 /* What matters comes by on_error(). Any thread. */
@@ -167,6 +179,7 @@ static gboolean configure(rd_kafka_conf_t *conf, const KafkaSettings *settings, 
         {"topic.metadata.refresh.interval.ms", g_strdup("30000")},
         {"queued.max.messages.kbytes", g_strdup_printf("%d", CONSUMER_AHEAD_KIB)},
         {"fetch.max.bytes", g_strdup_printf("%d", CONSUMER_FETCH_BYTES)},
+        {"max.partition.fetch.bytes", g_strdup_printf("%d", CONSUMER_PARTITION_BYTES)},
         {"receive.message.max.bytes", g_strdup_printf("%d", CONSUMER_ANSWER_BYTES)},
         {"client.id", g_strdup("plumbd")},
         {"bootstrap.servers", g_strdup(settings->brokers)},
@@ -263,7 +276,7 @@ gboolean consumer_poll(Consumer *consumer, int timeout_ms, ConsumerMessage *mess
     rd_kafka_message_t *got = rd_kafka_consumer_poll(consumer->kafka, timeout_ms);
     if (got == NULL) return FALSE;
     if (got->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        tell_trouble(consumer, got->err, rd_kafka_message_errstr(got));
+        hear_trouble(consumer, got->err, rd_kafka_message_errstr(got));
         rd_kafka_message_destroy(got);
         return FALSE;
     }
@@ -329,6 +342,7 @@ static void look(Consumer *consumer, gint64 now_ns) {
                                           ? metadata->topics[0].err
                                           : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR || topic != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        counter_add(consumer->options.counters, COUNTER_KAFKA_ERRORS, 1);
         tell_trouble(consumer, code ? code : topic, rd_kafka_err2str(code ? code : topic));
     } else {
         log_message(LOG_LEVEL_NOTICE, "kafka: the brokers (%s) answer, and have topic '%s'",

@@ -16,8 +16,6 @@
 /* For each of the last steps: to commit, to leave the group. Without them the group waits for us, and messages come
  * again; nothing is lost. */
 #define STOP_MS 2000
-/* What the document of one message in JSON may take: some thirty times its bytes. */
-#define JSON_DOCUMENT_BYTES ((gsize)256 * 1024 * 1024)
 
 struct KafkaInput {
     KafkaOptions options;
@@ -31,19 +29,28 @@ struct KafkaInput {
     AllowanceBudget json;
     GArray *round; /* ConsumerMessage: not taken yet */
     gsize round_bytes;
-    GArray *replies; /* WireReply: one place for each message of the round, which does not move */
-    guint n_replies;
-    guint64 refused; /* messages of the round */
+    GArray *replies; /* WireReply: one for each message of the round; it does not move while they are written */
+    GArray *merged;  /* Run */
 };
+
+/* Messages of the round that were put as one batch. Its reply is in the place of the first. */
+typedef struct Run {
+    guint begin, end;
+} Run;
 
 /* ---- a round of messages ---- */
 
-static void forget_round(KafkaInput *input) {
-    for (guint i = 0; i < input->round->len; i++)
-        consumer_message_clear(&g_array_index(input->round, ConsumerMessage, i));
-    g_array_set_size(input->round, 0);
-    input->round_bytes = 0;
+/* The first n of it. */
+static void drop_messages(KafkaInput *input, guint n) {
+    for (guint i = 0; i < n; i++) {
+        ConsumerMessage *message = &g_array_index(input->round, ConsumerMessage, i);
+        input->round_bytes -= message->payload.size_bytes;
+        consumer_message_clear(message);
+    }
+    g_array_remove_range(input->round, 0, n);
 }
+
+static void forget_round(KafkaInput *input) { drop_messages(input, input->round->len); }
 
 /* Partitions were taken away: they begin at what was committed, wherever they are read now. */
 static void lose_round(void *arg) {
@@ -93,87 +100,116 @@ static gboolean decode_one(KafkaInput *input, Bytes payload, GError **error) {
                             : zipkin_v1_decode(input->spans, &payload, 1, input->batch, error);
 }
 
-static void put_batch(KafkaInput *input) {
-    counter_add(input->options.counters, COUNTER_TEXTS_CUT, service_spans_cut(input->spans));
-    intake_batch(input->intake, input->batch, &g_array_index(input->replies, WireReply, input->n_replies++));
+static const ConsumerMessage *message_at(const KafkaInput *input, guint i) {
+    return &g_array_index(input->round, ConsumerMessage, i);
 }
 
-static void refuse(KafkaInput *input, const ConsumerMessage *message, const char *why) {
+static WireReply *reply_at(const KafkaInput *input, guint i) { return &g_array_index(input->replies, WireReply, i); }
+
+/* The decoded batch; its reply is that of message i. FALSE: not now. */
+static gboolean put_batch(KafkaInput *input, guint i) {
+    counter_add(input->options.counters, COUNTER_TEXTS_CUT, service_spans_cut(input->spans));
+    return intake_batch(input->intake, input->batch, reply_at(input, i)) != INTAKE_LATER;
+}
+
+static void refuse(KafkaInput *input, guint i, const char *why) {
     static LogLimit limit;
-    input->refused++;
+    const ConsumerMessage *message = message_at(input, i);
+    reply_at(input, i)->status = REPLY_REFUSED;
     log_limited(&limit, LOG_LEVEL_WARNING,
                 "kafka: a message was skipped (topic '%s', partition %d, offset %" G_GINT64_FORMAT "): %s",
                 input->options.settings->topic, message->partition, message->offset, why);
 }
 
-static void put_each(KafkaInput *input, const ConsumerMessage *messages, guint n) {
-    for (guint i = 0; i < n; i++) {
+static gboolean put_each(KafkaInput *input, Run run) {
+    for (guint i = run.begin; i < run.end; i++) {
         g_autoptr(GError) error = NULL;
-        if (decode_one(input, messages[i].payload, &error))
-            put_batch(input);
-        else
-            refuse(input, &messages[i], error->message);
+        if (!decode_one(input, message_at(input, i)->payload, &error))
+            refuse(input, i, error->message);
+        else if (!put_batch(input, i))
+            return FALSE;
     }
+    return TRUE;
 }
 
 /* Spans in Thrift, as a rule one to a message, become one batch. Where something is amiss with it, each message is
  * looked at alone. */
-static void put_thrift(KafkaInput *input, const ConsumerMessage *messages, guint n) {
+static gboolean put_thrift(KafkaInput *input, Run run) {
+    const guint n = run.end - run.begin;
     g_autofree Bytes *payloads = g_new(Bytes, n);
     gsize bytes = 0;
     for (guint i = 0; i < n; i++) {
-        payloads[i] = messages[i].payload;
+        payloads[i] = message_at(input, run.begin + i)->payload;
         bytes += payloads[i].size_bytes;
     }
-    if (bytes <= KAFKA_MESSAGE_MAX_BYTES && zipkin_v1_decode(input->spans, payloads, n, input->batch, NULL))
-        put_batch(input);
-    else
-        put_each(input, messages, n);
+    if (n == 1 || bytes > KAFKA_MESSAGE_MAX_BYTES || !zipkin_v1_decode(input->spans, payloads, n, input->batch, NULL))
+        return put_each(input, run);
+    g_array_append_val(input->merged, run);
+    return put_batch(input, run.begin);
 }
 
-/* In their order, those in Thrift that follow each other together. */
+/* In their order, those in Thrift that follow each other together; up to the first that cannot be taken now. */
 static void put_round(KafkaInput *input) {
-    const ConsumerMessage *messages = (const ConsumerMessage *)(gpointer)input->round->data;
-    const guint n = input->round->len;
-    guint end;
-    for (guint i = 0; i < n; i = end) {
-        end = i + 1;
-        if (is_json(messages[i].payload)) {
-            put_each(input, &messages[i], 1);
+    gboolean taken = TRUE;
+    Run run;
+    for (run.begin = 0; taken && run.begin < input->round->len; run.begin = run.end) {
+        run.end = run.begin + 1;
+        if (is_json(message_at(input, run.begin)->payload)) {
+            taken = put_each(input, run);
             continue;
         }
-        while (end < n && !is_json(messages[end].payload)) end++;
-        put_thrift(input, &messages[i], end - i);
+        while (run.end < input->round->len && !is_json(message_at(input, run.end)->payload)) run.end++;
+        taken = put_thrift(input, run);
     }
+    intake_finish(input->intake);
+}
+
+/* What became of a batch became of each of its messages. One that was refused, as for the length of what masking made
+ * of it, is put again message by message: only those are refused that are too long by themselves. */
+static void part_merged(KafkaInput *input) {
+    gboolean taken = TRUE;
+    for (guint i = 0; i < input->merged->len; i++) {
+        const Run run = g_array_index(input->merged, Run, i);
+        const WireReply reply = *reply_at(input, run.begin);
+        const gboolean alone = reply.status != REPLY_OK && reply.status != REPLY_TRY_LATER;
+        for (guint at = run.begin; at < run.end; at++)
+            reply_at(input, at)->status = alone ? REPLY_TRY_LATER : reply.status;
+        if (alone && taken) taken = put_each(input, run);
+    }
+    intake_finish(input->intake);
 }
 
 /* ---- taken, or not now ---- */
 
-static void count_round(KafkaInput *input) {
+/* These are durable, or refused for good. */
+static void settle(KafkaInput *input, guint n) {
     Counters *counters = input->options.counters;
-    counter_add(counters, COUNTER_KAFKA_MESSAGES, input->round->len);
-    counter_add(counters, COUNTER_KAFKA_REFUSED, input->refused);
-    counter_add(counters, COUNTER_BYTES_RECEIVED, input->round_bytes);
+    for (guint i = 0; i < n; i++) {
+        counter_add(counters, COUNTER_BYTES_RECEIVED, message_at(input, i)->payload.size_bytes);
+        if (reply_at(input, i)->status != REPLY_OK) counter_add(counters, COUNTER_KAFKA_REFUSED, 1);
+    }
+    counter_add(counters, COUNTER_KAFKA_MESSAGES, n);
+    consumer_taken(input->consumer, message_at(input, 0), n);
+    drop_messages(input, n);
 }
 
-/* TRUE: all of the round is durable, or refused for good. Else it is put again as a whole: what was taken of it is
- * known by its ids. */
+/* TRUE: nothing of the round is left. Else it begins with a message that cannot be taken now: offsets are committed in
+ * their order, so those behind it are put again, too. What was taken of them is known by its ids. */
 static gboolean take_round(KafkaInput *input) {
+    const guint n = input->round->len;
     if (intake_pressure(input->intake) != PRESSURE_NONE) return FALSE;
-    g_array_set_size(input->replies, input->round->len);
-    input->n_replies = 0;
-    input->refused = 0;
+    g_array_set_size(input->replies, n);
+    for (guint i = 0; i < n; i++) *reply_at(input, i) = (WireReply){.status = REPLY_TRY_LATER};
+    g_array_set_size(input->merged, 0);
+
     put_round(input);
-    intake_finish(input->intake);
+    part_merged(input);
     batch_clear(input->batch);
 
-    for (guint i = 0; i < input->n_replies; i++) {
-        const WireReply *reply = &g_array_index(input->replies, WireReply, i);
-        if (reply->status == REPLY_TRY_LATER) return FALSE;
-        if (reply->status != REPLY_OK) input->refused++;
-    }
-    count_round(input);
-    return TRUE;
+    guint settled = 0;
+    while (settled < n && reply_at(input, settled)->status != REPLY_TRY_LATER) settled++;
+    if (settled > 0) settle(input, settled);
+    return settled == n;
 }
 
 static void *kafka_main(void *arg) {
@@ -183,10 +219,6 @@ static void *kafka_main(void *arg) {
         gather(input, waits);
         waits = input->round->len > 0 && !take_round(input);
         consumer_hold(input->consumer, waits);
-        if (!waits && input->round->len > 0) {
-            consumer_taken(input->consumer, (const ConsumerMessage *)(gpointer)input->round->data, input->round->len);
-            forget_round(input);
-        }
         consumer_upkeep(input->consumer);
     }
     return NULL;
@@ -202,6 +234,7 @@ static void kafka_free(KafkaInput *input) {
     batch_free(input->batch);
     g_array_unref(input->round);
     g_array_unref(input->replies);
+    g_array_unref(input->merged);
     g_free(input);
 }
 
@@ -213,8 +246,9 @@ KafkaInput *kafka_start(const KafkaOptions *options, GError **error) {
     input->spans = service_spans_new();
     input->batch = batch_new();
     input->round = g_array_new(FALSE, FALSE, sizeof(ConsumerMessage));
-    input->replies = g_array_new(FALSE, TRUE, sizeof(WireReply));
-    atomic_store(&input->json.limit_bytes, JSON_DOCUMENT_BYTES);
+    input->replies = g_array_new(FALSE, FALSE, sizeof(WireReply));
+    input->merged = g_array_new(FALSE, FALSE, sizeof(Run));
+    atomic_store(&input->json.limit_bytes, KAFKA_JSON_BYTES);
 
     const ConsumerOptions consumer = {options->settings, options->view, options->counters, lose_round, input};
     input->consumer = consumer_open(&consumer, error);

@@ -18,8 +18,12 @@
 /* What is taken at once, with one sync of the journal: so many messages, or bytes. */
 #define KAFKA_ROUND_MESSAGES 2000u
 #define KAFKA_ROUND_BYTES    (4u * 1024 * 1024)
-/* Memory of all that, about: of librdkafka's messages, a round, and what becomes of it. */
-#define KAFKA_MEMORY_BYTES (32u * 1024 * 1024)
+/* What the document of one message in JSON may take: at worst thirty times its bytes, so that any of 1 MiB fits, which
+ * is what brokers take unless told otherwise. */
+#define KAFKA_JSON_BYTES (32u * 1024 * 1024)
+/* Memory of all that, about: of librdkafka's messages, a round, and what becomes of it; and one document. What
+ * librdkafka unpacks is not in it (consumer.h). */
+#define KAFKA_MEMORY_BYTES (32u * 1024 * 1024 + KAFKA_JSON_BYTES)
 
 typedef struct KafkaOptions {
     const KafkaSettings *settings; /* outlives it */

@@ -20,7 +20,9 @@ static const char *const ours[] = {
     "plugin.library.paths",
 };
 
-static const char *const secret_words[] = {"password", "secret", "ssl.key.pem", "oauthbearer.config"};
+static const char *const secret_words[] = {
+    "password", "secret", "passphrase", "private.key", "ssl.key.pem", "oauthbearer.config",
+};
 
 void kafka_settings_clear(KafkaSettings *settings) {
     g_free(settings->brokers);

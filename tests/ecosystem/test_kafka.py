@@ -177,6 +177,17 @@ def test_no_broker(make_plumbd):
     assert plumbd.stop() == 0
 
 
+def test_one_broker_of_several(broker, make_plumbd):
+    """The dead one is counted; the topic is read from the other, and nobody is told that no broker answers."""
+    broker.create("several")
+    broker.send("several", [a_span(1)])
+    plumbd = reading(make_plumbd, f"127.0.0.1:{free_port()},{broker.address}", "several").start()
+    wait_for_messages(plumbd, 1)
+    wait_for(lambda: plumbd.metrics()["plumbd_kafka_errors_total"] > 0)
+    assert kafka(plumbd)["state"] == "reading"
+    assert plumbd.messages().count("no broker of kafka.brokers") == 0
+
+
 def test_logins(broker, make_plumbd, tmp_path):
     """The password is in a secret file."""
     broker.create("guarded")
@@ -200,6 +211,8 @@ def test_logins(broker, make_plumbd, tmp_path):
     "options, secret, why",
     [
         ("sasl.password=x", None, "sasl.password is a secret"),
+        ("sasl.oauthbearer.assertion.private.key.pem=x", None, "private.key.pem is a secret"),
+        ("sasl.oauthbearer.assertion.private.key.passphrase=x", None, "passphrase is a secret"),
         ("group.id=x", None, "group.id is set by plumbd"),
         ("no.such.key=1", None, "no.such.key"),
         ("novalue", None, "has no '='"),

@@ -6,7 +6,7 @@ foreach(name open_traces spill)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/unnamed.c
         LINK plumbd_core LABELS threads)
 endforeach()
-foreach(name intake shard)
+foreach(name intake kafka shard)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/fixture.c
         ${receiver_tests}/unnamed.c LINK plumbd_core LABELS threads)
 endforeach()
