@@ -158,6 +158,28 @@ static void test_limits(void) {
     }
 }
 
+static const struct {
+    const char *limits;
+    gint64 p99_most_ns;
+} stops[] = {
+    {"p99<=50ms", 50 * MS},
+    {"p50<=5ms", 0},
+    {"read:p99<=50ms", 0},
+    {"p50<=1ms,read:p99<=5ms,p99<=2s", 2 * S},
+    {"p99<=50ms,p999<=1s", 1 * S},
+    {"p999<=40ms,p99<=50ms", 50 * MS},
+    {"p95<=9ms,lag<=1s,errors<=0", 0},
+};
+
+/* A step is stopped for the p99 of all operations, so only a bound of that may say when. */
+static void test_stops(void) {
+    for (guint i = 0; i < G_N_ELEMENTS(stops); i++) {
+        LoadLimits limits;
+        g_assert_true(load_limits_parse(stops[i].limits, &limits, NULL));
+        g_assert_cmpint(load_limits_p99_most_ns(&limits), ==, stops[i].p99_most_ns);
+    }
+}
+
 /* n operations of 1 to n ms, a twentieth of a second apart; failed of them. */
 static json_t *report_of(guint n, guint failed, LoadRunEnd end) {
     g_autoptr(GByteArray) result = result_begin("");
@@ -219,6 +241,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/find/without-an-end", test_without_an_end);
     g_test_add_func("/load/find/report", test_report);
     g_test_add_func("/load/find/limits", test_limits);
+    g_test_add_func("/load/find/stops", test_stops);
     g_test_add_func("/load/find/judgements", test_judgements);
     return g_test_run();
 }

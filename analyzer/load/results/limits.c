@@ -95,6 +95,17 @@ const LoadTerm *load_limits_first(const LoadLimits *limits) {
     return NULL;
 }
 
+gint64 load_limits_p99_most_ns(const LoadLimits *limits) {
+    gint64 most_ns = 0;
+    for (guint i = 0; i < limits->n; i++) {
+        const LoadTerm *term = &limits->terms[i];
+        if (term->what != TERM_QUANTILE || term->kind != LOAD_KINDS) continue;
+        if (strcmp(term->quantile, "p99") == 0 || strcmp(term->quantile, "p999") == 0)
+            most_ns = MAX(most_ns, term->most_ns);
+    }
+    return most_ns;
+}
+
 /* ---- runs ---- */
 
 static double number(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }

@@ -30,6 +30,9 @@ typedef struct LoadLimits {
 gboolean load_limits_parse(const char *text, LoadLimits *limits, GError **error);
 /* The first quantile's bound: what the curve is drawn with. */
 const LoadTerm *load_limits_first(const LoadLimits *limits);
+/* The longest time that a term of all operations allows their p99, or their p999, which is no shorter. A p99 above it
+ * breaks that term, whatever the other terms say. 0: no term is of these. */
+gint64 load_limits_p99_most_ns(const LoadLimits *limits);
 
 typedef enum { STEP_HOLDS, STEP_FAILS, STEP_UNDECIDED, STEP_GENERATOR } LoadVerdict;
 const char *load_verdict_name(LoadVerdict verdict);

@@ -10,14 +10,11 @@ final class Watch implements Runnable {
     /** With fewer operations in ten seconds, nothing can be said of a part of them. */
     private static final int JUDGED_OPERATIONS = 20;
 
-    private static final int LATE_SECONDS = 10;
-
     private final Run run;
     private final ResultFile result;
     private final HdrLog hdrLog;
     private final Settings settings;
-    /** How many seconds, up to this one, had a p99 above the bound. */
-    private int lateSeconds;
+    private final LateSeconds lateSeconds;
 
     /** @param hdrLog may be null */
     Watch(Run run, ResultFile result, HdrLog hdrLog, Settings settings) {
@@ -25,6 +22,7 @@ final class Watch implements Runnable {
         this.result = result;
         this.hdrLog = hdrLog;
         this.settings = settings;
+        lateSeconds = new LateSeconds(settings.maxP99Ns, run.plan().warmUp());
     }
 
     @Override
@@ -38,7 +36,7 @@ final class Watch implements Runnable {
                 if (hdrLog != null) {
                     hdrLog.write();
                 }
-                judge(second);
+                judge(n, second);
                 show(n, second);
             }
         } catch (InterruptedException e) {
@@ -51,7 +49,7 @@ final class Watch implements Runnable {
         }
     }
 
-    private void judge(Progress.Second second) {
+    private void judge(int n, Progress.Second second) {
         if (second.lateDone >= JUDGED_OPERATIONS
                 && second.lateFailed * 100.0 > settings.maxErrorsPercent * second.lateDone) {
             run.stop(StopReason.ERRORS);
@@ -59,8 +57,7 @@ final class Watch implements Runnable {
         if (second.lagNs > settings.maxLagNs) {
             run.stop(StopReason.LAG);
         }
-        lateSeconds = settings.maxP99Ns > 0 && second.p99Ns > settings.maxP99Ns ? lateSeconds + 1 : 0;
-        if (lateSeconds >= LATE_SECONDS) {
+        if (lateSeconds.enough(n, second.p99Ns)) {
             run.stop(StopReason.LATENCY);
         }
     }
