@@ -115,7 +115,7 @@ static void test_report(void) {
     json_auto_t *document = find_report_new("f", "p99<=50ms", &limits, &settings);
     json_auto_t *run = json_pack("{s:s, s:{}}", "end", "done", "head");
     const guint n = search(&settings, sharp, steps);
-    for (guint i = 0; i < n; i++) find_report_add(document, &steps[i], "p99 is within", run);
+    for (guint i = 0; i < n; i++) find_report_add(document, &limits, &steps[i], "p99 is within", run);
     find_report_end(document, steps, n, TRUE);
     const double held = json_real_value(json_object_get(document, "held_per_s"));
     const double failed = json_real_value(json_object_get(document, "failed_per_s"));
@@ -123,6 +123,28 @@ static void test_report(void) {
     g_assert_cmpuint(json_array_size(json_object_get(document, "searches")), ==, 2);
     g_assert_cmpuint(json_array_size(json_object_get(document, "steps")), ==, n);
     g_assert_cmpint(json_integer_value(json_object_get(document, "bound_ns")), ==, 50 * MS);
+}
+
+/* The latency beside a bound is of what the bound is of. */
+static void test_report_of_a_kind(void) {
+    static const struct {
+        const char *limits, *kind;
+        gint64 max_ns; /* 0: there is none */
+    } cases[] = {{"lag<=1s,write:p99<=50ms,p99<=1s", "write", 7}, {"p50<=1s", "all", 9}, {"read:p50<=1s", "read", 0}};
+    const FindSettings settings = {.start = 100, .precision = 0.1, .searches = 1};
+    json_auto_t *run = json_pack("{s:s, s:{}, s:[{s:s, s:{s:i}}, {s:s, s:{s:i}}]}", "end", "done", "head", "kinds",
+                                 "kind", "write", "latency", "max_ns", 7, "kind", "all", "latency", "max_ns", 9);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        LoadLimits limits;
+        g_assert_true(load_limits_parse(cases[i].limits, &limits, NULL));
+        json_auto_t *document = find_report_new("f", cases[i].limits, &limits, &settings);
+        find_report_add(document, &limits, &(FindStep){.search = 1, .rate = 100}, "", run);
+        g_assert_cmpstr(json_string_value(json_object_get(document, "kind")), ==, cases[i].kind);
+        const json_t *step = json_array_get(json_object_get(document, "steps"), 0);
+        const json_t *latency = json_object_get(step, "latency");
+        g_assert_cmpint(json_integer_value(json_object_get(latency, "max_ns")), ==, cases[i].max_ns);
+        g_assert_true(json_is_null(latency) == (cases[i].max_ns == 0));
+    }
 }
 
 static const struct {
@@ -240,6 +262,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/find/noise", test_noise);
     g_test_add_func("/load/find/without-an-end", test_without_an_end);
     g_test_add_func("/load/find/report", test_report);
+    g_test_add_func("/load/find/report-of-a-kind", test_report_of_a_kind);
     g_test_add_func("/load/find/limits", test_limits);
     g_test_add_func("/load/find/stops", test_stops);
     g_test_add_func("/load/find/judgements", test_judgements);

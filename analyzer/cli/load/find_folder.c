@@ -80,7 +80,7 @@ gboolean find_folder_take(FindFolder *folder, char **said, GError **error) {
     step->verdict = judgement.verdict;
     step->within = judgement.within;
     folder->n_steps++;
-    find_report_add(folder->document, step, judgement.why, report);
+    find_report_add(folder->document, &folder->limits, step, judgement.why, report);
     if (said != NULL) *said = say_step(folder, step, judgement.why);
     g_free(judgement.why);
     return TRUE;

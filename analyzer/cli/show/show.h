@@ -55,6 +55,8 @@ void show_load_plan(const json_t *document, const ShowOptions *options, GString 
 void show_load_html(const json_t *document, const ShowOptions *options, GString *out);
 /* A search for the greatest rate. */
 void show_load_find(const json_t *document, const ShowOptions *options, GString *out);
+/* Of a search: a quantile with the kind that it is of, "read:p99"; a new string. */
+char *show_load_judged(const json_t *document, const char *quantile);
 void show_load_report(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 

@@ -62,14 +62,20 @@ static void show_searches(const json_t *document, const Style *style, GString *o
     table_print(table, out);
 }
 
-/* The sixth is of the quantile that is judged. */
+char *show_load_judged(const json_t *document, const char *quantile) {
+    const char *kind = field_text(document, "kind");
+    return strcmp(kind, "all") == 0 ? g_strdup(quantile) : g_strdup_printf("%s:%s", kind, quantile);
+}
+
+/* The latencies are of the kind that is judged, the second of the quantile that is judged. */
+#define MEDIAN 4
 #define JUDGED 5
 static const TableColumn step_columns[] = {
     {.head = "step"},
     {.head = "search", .drop = 3},
     {.head = "rate"},
     {.head = "achieved", .drop = 1},
-    {.head = "p50"},
+    {.head = ""},
     {.head = ""},
     {.head = "", .left = TRUE},
     {.head = "", .left = TRUE, .drop = 2},
@@ -91,9 +97,11 @@ static void show_steps(const json_t *document, const Style *style, GString *out)
     gsize i;
     const json_t *step;
     const char *quantile = field_text(document, "quantile");
-    g_autofree char *head = g_strdup_printf("%s (95 %%)", quantile);
+    g_autofree char *median = show_load_judged(document, "p50"), *judged = show_load_judged(document, quantile);
+    g_autofree char *head = g_strdup_printf("%s (95 %%)", judged);
     TableColumn columns[G_N_ELEMENTS(step_columns)];
     memcpy(columns, step_columns, sizeof columns);
+    columns[MEDIAN].head = median;
     columns[JUDGED].head = head;
 
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));

@@ -278,7 +278,12 @@ static void append_tried(const json_t *document, const Style *style, GString *ou
     plot.x_from = g_array_index(sorted, Tried, 0).x;
     plot.x_to = g_array_index(sorted, Tried, sorted->len - 1).x;
 
-    g_string_append(out, "<h2>Latency, by rate</h2>\n");
+    const char *kind = field_text(document, "kind");
+    if (strcmp(kind, "all") == 0) {
+        g_string_append(out, "<h2>Latency, by rate</h2>\n");
+    } else {
+        append_element(out, "<h2>Latency of ", kind, ", by rate</h2>\n");
+    }
     plot_begin(&plot, "latency by rate", out);
     for (guint i = 0; i <= 4; i++) {
         const double x = plot.x_from + (plot.x_to - plot.x_from) * i / 4;
@@ -394,9 +399,11 @@ static void append_steps(const json_t *document, const Style *style, GString *ou
     gsize i;
     const json_t *step;
     const char *quantile = field_text(document, "quantile");
+    g_autofree char *median = show_load_judged(document, "p50"), *judged = show_load_judged(document, quantile);
     g_string_append(out, "<h2>All that was tried</h2>\n<div class=\"scroll\"><table><tr><th>step<th>search<th>rate"
-                         "<th>achieved<th>p50");
-    append_element(out, "<th>", quantile, "<th><th>why</tr>\n");
+                         "<th>achieved");
+    append_element(out, "<th>", median, "");
+    append_element(out, "<th>", judged, "<th><th>why</tr>\n");
     json_array_foreach((json_t *)field_list(document, "steps"), i, step) {
         const json_t *latency = field_object(step, "latency");
         g_string_append_printf(out, "<tr><td>%u</td>", (guint)i + 1);

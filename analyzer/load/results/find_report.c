@@ -6,24 +6,26 @@ json_t *find_report_new(const char *folder, const char *limit_text, const LoadLi
                         const FindSettings *settings) {
     g_autofree char *shown = g_utf8_make_valid(folder, -1), *limit = g_utf8_make_valid(limit_text, -1);
     const LoadTerm *first = load_limits_first(limits);
-    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:i, s:[], s:[]}", "folder", shown, "find_max", limit, "quantile",
-                     first->quantile, "bound_ns", (json_int_t)first->most_ns, "precision", settings->precision,
-                     "searches_planned", (int)settings->searches, "searches", "steps");
+    const char *kind = first->kind < LOAD_KINDS ? load_kind_name(first->kind) : "all";
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:i, s:[], s:[]}", "folder", shown, "find_max", limit, "kind",
+                     kind, "quantile", first->quantile, "bound_ns", (json_int_t)first->most_ns, "precision",
+                     settings->precision, "searches_planned", (int)settings->searches, "searches", "steps");
 }
 
-/* Of all operations: the report's last kind. */
-static json_t *latency_of(const json_t *report) {
-    const json_t *kinds = json_object_get(report, "kinds");
-    json_t *latency = json_object_get(json_array_get(kinds, json_array_size(kinds) - 1), "latency");
+/* Of what the first quantile is of. */
+static json_t *latency_of(const json_t *report, const LoadLimits *limits) {
+    const json_t *row = load_kind_row(report, load_limits_first(limits)->kind);
+    json_t *latency = json_object_get(row, "latency");
     return latency != NULL ? json_deep_copy(latency) : json_null();
 }
 
-void find_report_add(json_t *document, const FindStep *step, const char *why, const json_t *report) {
+void find_report_add(json_t *document, const LoadLimits *limits, const FindStep *step, const char *why,
+                     const json_t *report) {
     if (json_array_size(json_object_get(document, "steps")) == 0)
         json_object_set(document, "head", json_object_get(report, "head"));
     json_t *row = json_pack("{s:i, s:f, s:s, s:b, s:s, s:o}", "search", (int)step->search, "rate_per_s", step->rate,
                             "verdict", load_verdict_name(step->verdict), "within", (int)step->within, "why", why,
-                            "latency", latency_of(report));
+                            "latency", latency_of(report, limits));
     static const char *const taken[] = {"result",         "end", "asked_per_s", "achieved_per_s",
                                         "generator_late", "due", "done",        "seconds"};
     for (guint i = 0; i < G_N_ELEMENTS(taken); i++) json_object_set(row, taken[i], json_object_get(report, taken[i]));

@@ -110,8 +110,7 @@ gint64 load_limits_p99_most_ns(const LoadLimits *limits) {
 
 static double number(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
 
-/* LOAD_KINDS: the last, which is all of them or the only one. */
-static const json_t *kind_of(const json_t *report, LoadKind kind) {
+const json_t *load_kind_row(const json_t *report, LoadKind kind) {
     const json_t *kinds = json_object_get(report, "kinds"), *row;
     gsize i;
     if (kind == LOAD_KINDS) return json_array_get(kinds, json_array_size(kinds) - 1);
@@ -132,7 +131,7 @@ static LoadJudgement judged(LoadVerdict verdict, gboolean within, const LoadTerm
 }
 
 static LoadJudgement judge_quantile(const LoadTerm *term, const json_t *report) {
-    const json_t *row = kind_of(report, term->kind);
+    const json_t *row = load_kind_row(report, term->kind);
     const json_t *quantile = json_object_get(json_object_get(row, "latency"), term->quantile);
     if (quantile == NULL) return judged(STEP_FAILS, FALSE, term, "is of no operation that ended well");
     const gboolean within = number(quantile, "ns") <= (double)term->most_ns;
@@ -144,7 +143,7 @@ static LoadJudgement judge_quantile(const LoadTerm *term, const json_t *report) 
 }
 
 static LoadJudgement judge_errors(const LoadTerm *term, const json_t *report) {
-    const json_t *row = kind_of(report, LOAD_KINDS);
+    const json_t *row = load_kind_row(report, LOAD_KINDS);
     const double bad = number(row, "failed") + number(row, "unfinished") + number(report, "missing");
     const double due = number(report, "due");
     const gboolean within = due > 0 && 100 * bad / due <= term->most_percent;

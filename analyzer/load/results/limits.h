@@ -44,6 +44,10 @@ typedef struct LoadJudgement {
     char *why;       /* the term that decided, in words; a new string */
 } LoadJudgement;
 
+/* What a report says of a kind; of LOAD_KINDS: its last row, which is of all kinds or of the only one. NULL: nothing.
+ * It belongs to the report. */
+const json_t *load_kind_row(const json_t *report, LoadKind kind);
+
 /* GENERATOR: it fails, and the generator was late by more than a tenth of the latencies: HDFS may not be to blame.
  * A report without an operation that ended well fails. */
 LoadJudgement load_judge(const LoadLimits *limits, const json_t *report);
