@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changeRoute, formatRoute, parseRoute } from './route.ts'
+import { changeRoute, formatRoute, parseRoute, type Changes } from './route.ts'
 
 it('is the same after a round trip', () => {
   const route = {
@@ -20,4 +20,17 @@ it('changes and takes away', () => {
   const route = parseRoute('#/functions?v=1&host=a&role=b', 'overview')
   expect(changeRoute(route, { host: undefined, sort: 'calls', role: '' }).values).toEqual({ sort: ['calls'] })
   expect(route.values).toEqual({ host: ['a'], role: ['b'] })
+})
+
+it('keeps its place in a list for that list only', () => {
+  const route = parseRoute('#/traces?v=1&after=b.9.9.0000000000000001&host=a&limit=20', 'overview')
+  const placeAfter = (changes: Changes): readonly string[] | undefined => changeRoute(route, changes).values['after']
+  for (const name of ['host', 'function', 'sort', 'since', 'until', 'limit', 'incomplete']) {
+    expect(placeAfter({ [name]: 'other' })).toBeUndefined()
+    expect(placeAfter({ [name]: undefined })).toBeUndefined()
+  }
+  expect(placeAfter({ after: 'b.8.8.0000000000000002' })).toEqual(['b.8.8.0000000000000002'])
+  expect(placeAfter({ sort: 'spans', after: undefined })).toBeUndefined()
+  expect(placeAfter({ tick: ['1', '2'] })).toEqual(route.values['after'])
+  expect(placeAfter({ area: undefined })).toEqual(route.values['after'])
 })
