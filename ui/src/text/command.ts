@@ -16,13 +16,22 @@ const isPositional = (question: string, name: string): boolean =>
 
 export function plumbCommand(question: string, parameters: Parameters): string {
   const words = ['plumb', ...(question === 'senders' ? ['status', '--senders'] : [question])]
-  for (const [name, value] of Object.entries(parameters)) {
-    for (const one of typeof value === 'string' ? [value] : (value ?? [])) {
-      if (isPositional(question, name)) words.push(quoted(one))
-      else words.push(`--${name.replaceAll('_', '-')}`, ...(one === 'true' ? [] : [quoted(optionValue(name, one))]))
-    }
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : (value ?? [])).map((one) => [name, one] as const),
+  )
+  // Names come from whoever sends spans. None must be taken for an option.
+  const behind = given.some(([name, one]) => isPositional(question, name) && one.startsWith('-')) ? ['--'] : []
+  for (const [name, one] of given) {
+    if (!isPositional(question, name)) words.push(...option(name, one))
+    else (behind.length > 0 ? behind : words).push(quoted(one))
   }
-  return words.join(' ')
+  return [...words, ...behind].join(' ')
+}
+
+function option(name: string, value: string): string[] {
+  const word = `--${name.replaceAll('_', '-')}`
+  if (value === 'true') return [word]
+  return value.startsWith('-') ? [quoted(`${word}=${value}`)] : [word, quoted(optionValue(name, value))]
 }
 
 const DIFF_SORTS: Readonly<Record<string, string>> = {

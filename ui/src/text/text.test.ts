@@ -47,4 +47,12 @@ describe('commands', () => {
     expect(plumbCommand('samples', { host: 'dn7', since: '1h' })).toBe('plumb samples dn7 --since 1h')
     expect(plumbCommand('senders', {})).toBe('plumb status --senders')
   })
+
+  it('take no name for an option', () => {
+    const name = '--server=http://evil/'
+    expect(plumbCommand('series', { function: name, by: 'host' })).toBe(`plumb series --by host -- ${name}`)
+    expect(plumbCommand('diff', { a: '1h', b: '-x', sort: 'mean_change_ns' })).toBe('plumb diff --sort mean -- 1h -x')
+    expect(plumbCommand('functions', { function: name })).toBe(`plumb functions --function=${name}`)
+    expect(plumbCommand('functions', { function: "-it's" })).toBe(`plumb functions '--function=-it'\\''s'`)
+  })
 })
