@@ -190,15 +190,39 @@ static void test_pages(void) {
                 g_autofree char *params = g_strdup_printf("%slimit=%u%s", asked[i], limit, next);
                 json_auto_t *page = fixture_answer(&fixture, "traces", params);
                 json_array_extend(met, json_object_get(page, "traces"));
+                /* No page is empty, but of an empty list. */
+                g_assert_true(json_array_size(json_object_get(page, "traces")) > 0 || json_array_size(met) == 0);
                 const char *cursor = json_string_value(json_object_get(page, "next"));
                 g_assert_true((cursor != NULL) == json_is_true(json_object_get(page, "more")));
                 g_free(next);
                 next = cursor != NULL ? g_strconcat("&after=", cursor, NULL) : NULL;
-                g_assert_cmpuint(json_array_size(met), <=, json_array_size(json_object_get(whole, "traces")));
+                const gboolean all_met = json_array_size(met) == json_array_size(json_object_get(whole, "traces"));
+                g_assert_true((next == NULL) == all_met);
             }
             g_assert_true(json_equal(met, json_object_get(whole, "traces")));
         }
     }
+}
+
+/* One match, and many that are none behind it: the period is not read to its end for a second one. */
+static void test_the_search_for_more_ends(void) {
+    enum { OTHERS = 6000 };
+    g_autofree SpanRow *rows = g_new0(SpanRow, OTHERS + 1);
+    for (guint i = 0; i < OTHERS; i++) rows[i] = (SpanRow){100 + i, 1, 0, "a", "Client/10.0.0.7", i, i + 1, NULL, 0};
+    rows[OTHERS] = (SpanRow){1, 1, 7, "a", "Client/10.0.0.7", OTHERS, OTHERS + 1, NULL, 0};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, rows, OTHERS + 1);
+
+    json_auto_t *first = fixture_answer(&fixture, "traces", "incomplete=true&limit=1");
+    g_assert_cmpuint(json_array_size(json_object_get(first, "traces")), ==, 1);
+    g_assert_cmpint(number_at(first, "scanned"), ==, 1 + 4096);
+    g_assert_true(json_is_true(json_object_get(first, "more")));
+    g_autofree char *params =
+        g_strconcat("incomplete=true&limit=1&after=", json_string_value(json_object_get(first, "next")), NULL);
+    json_auto_t *second = fixture_answer(&fixture, "traces", params);
+    g_assert_cmpuint(json_array_size(json_object_get(second, "traces")), ==, 0);
+    g_assert_true(json_is_false(json_object_get(second, "more")));
 }
 
 /* No answer has more rows than it may, whatever the limit says, and none is silent about it. */
@@ -515,6 +539,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/order-of-arrival", test_order_of_arrival);
     g_test_add_func("/query/parts", test_parts);
     g_test_add_func("/query/pages", test_pages);
+    g_test_add_func("/query/pages/the-search-for-more-ends", test_the_search_for_more_ends);
     g_test_add_func("/query/rows-max", test_rows_max);
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);

@@ -20,6 +20,9 @@
 #define PATTERN_TERMS_MAX 1024u
 /* No duration is longer: 2^52 ns, 52 days, as in statistics. */
 #define DURATION_POWER_MAX 52u
+/* A full page is followed by a search for one match more. It looks at as many records again as the page took, and at so
+ * many: a filter that hardly anything passes must not have the whole period read for it. */
+#define LOOKED_ON_LEAST 4096u
 
 typedef struct AnnotationFilter {
     guint32 key;       /* dictionary id; G_MAXUINT32: no stored span has it */
@@ -324,6 +327,7 @@ typedef struct Search {
     gboolean has_after;
     gint64 last_begin_ns; /* of the match before */
     guint64 scanned, matches;
+    guint64 page_scanned; /* when there were as many as the limit */
     gboolean more;
     TraceCounts *counts; /* of all that match; NULL: not asked for */
 } Search;
@@ -375,9 +379,12 @@ static gboolean parse_after(const Asked *asked, gboolean summary, Search *search
 
 /* ---- going through ---- */
 
-/* Traces that begin in the same nanosecond are all looked at: they are listed by their ids, and met otherwise. */
+/* One match more than the limit, or no hope of it. Traces that begin in the same nanosecond are all looked at: they are
+ * listed by their ids, and met otherwise. */
 static gboolean has_enough(const Search *search, const TraceSummary *summary) {
-    return search->in_scan && search->matches >= search->limit && summary->begin_ns < search->last_begin_ns;
+    if (!search->in_scan || search->matches < search->limit || summary->begin_ns >= search->last_begin_ns) return FALSE;
+    return search->matches > search->limit ||
+           search->scanned - search->page_scanned >= MAX(search->page_scanned, LOOKED_ON_LEAST);
 }
 
 static gint64 sort_key(const Search *search, const TraceSummary *summary) {
@@ -413,7 +420,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         search->last_begin_ns = candidate.summary.begin_ns;
         candidates_add(found, &candidate);
         if (search->counts) trace_counts_add(search->counts, &candidate.summary);
-        search->matches++;
+        if (++search->matches == search->limit) search->page_scanned = search->scanned;
     }
 
     if (failure) {

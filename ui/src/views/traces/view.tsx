@@ -136,9 +136,26 @@ function sentence(answer: TracesAnswer | undefined): VNode | undefined {
   )
 }
 
+function Behind(): VNode {
+  if (value('after') === undefined) return <></>
+  return (
+    <p class="more">
+      The list goes on behind the page before.{' '}
+      <button type="button" onClick={() => go({ after: undefined })}>
+        From the beginning
+      </button>
+    </p>
+  )
+}
+
 function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): VNode {
   if (answer.traces.length === 0)
-    return <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
+    return (
+      <>
+        <Behind />
+        <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
+      </>
+    )
   const all = { ...asked, after: undefined }
   return (
     <>
@@ -149,14 +166,7 @@ function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): 
       )}
       <Differs asked={all} />
       <Ticked />
-      {value('after') !== undefined && (
-        <p class="more">
-          The list goes on behind the page before.{' '}
-          <button type="button" onClick={() => go({ after: undefined })}>
-            From the beginning
-          </button>
-        </p>
-      )}
+      <Behind />
       <Table
         label="Traces"
         columns={columnsOf(answer.traces)}
