@@ -5,6 +5,7 @@
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/error.h"
 #include "common/model/stage_label.h"
+#include "common/store/store.h"
 #include "tests/query/fixture.h"
 
 #define BASE_MS (SAMPLE_BASE_NS / 1000000)
@@ -248,6 +249,34 @@ static void test_used_again(void) {
     g_assert_cmpuint(i, ==, 2);
 }
 
+/* A damaged record of one application leaves the advice on the others. */
+static void test_advice_beside_damage(void) {
+    const SparkTask task = {.app = "app-20201121105300-0001", .stage = 0, .stage_attempt = 0, .task = 0};
+    const SparkKey key = spark_record_key(SPARK_TASK, spark_hash_text(task.app), &task);
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    store_sample(&fixture);
+    json_auto_t *sound = fixture_answer(&fixture, "apps", "advice=true");
+    g_autoptr(GBytes) stored = NULL;
+    g_assert_true(store_get(fixture.store, FAMILY_SPARK, spark_key_bytes(&key), &stored, NULL));
+    g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
+    store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){(const guint8 *)"\x0b", 1});
+    g_assert_true(store_write(fixture.store, batch, FALSE, NULL));
+
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "advise", "app=app-20201121105300-0001", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+    json_auto_t *answer = fixture_answer(&fixture, "apps", "advice=true");
+    json_t *expected = json_object_get(sound, "apps");
+    for (gsize i = 0; i < json_array_size(expected); i++) {
+        json_t *row = json_array_get(expected, i);
+        if (strcmp(json_string_value(json_object_get(row, "app")), task.app) == 0)
+            g_assert_cmpint(json_object_del(row, "advice"), ==, 0);
+    }
+    g_assert_cmpuint(json_array_size(expected), >, 2);
+    g_assert_true(json_equal(json_object_get(answer, "apps"), expected));
+}
+
 /* The RDDs of stages as Spark 3.5 and 4.3 log them, in the order of their logs. */
 static void test_stage_names(void) {
     static const struct {
@@ -420,6 +449,7 @@ int main(int argc, char **argv) {
     }
     g_test_add_func("/query/spark/advice", test_advice);
     g_test_add_func("/query/spark/used-again", test_used_again);
+    g_test_add_func("/query/spark/advice/beside-damage", test_advice_beside_damage);
     g_test_add_func("/query/spark/stage-names", test_stage_names);
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);
