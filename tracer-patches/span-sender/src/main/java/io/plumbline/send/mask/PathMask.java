@@ -11,33 +11,38 @@ final class PathMask {
         this.hashes = hashes;
     }
 
-    /** Each component but the first ones is hashed by itself; all past {@link MaskRules#COMPONENTS_MAX} as one. */
-    void path(StringBuilder out, String text, int keep) {
+    /** The text from at to end; none of the methods here copies more of it than components. */
+    private void path(StringBuilder out, String text, int from, int end, int keep) {
         int n = 0;
-        int at = 0;
-        while (at < text.length()) {
+        int at = from;
+        while (at < end) {
             if (text.charAt(at) == '/') {
                 out.append('/');
                 at++;
                 continue;
             }
-            int slash = n >= MaskRules.COMPONENTS_MAX ? -1 : text.indexOf('/', at);
-            String component = text.substring(at, slash < 0 ? text.length() : slash);
+            int next = n >= MaskRules.COMPONENTS_MAX ? end : slash(text, at, end);
+            String component = text.substring(at, next);
             out.append(n < keep || component.equals("*") ? component : hashes.of(component));
             n++;
-            at += component.length();
+            at = next;
         }
+    }
+
+    /** Each component but the first ones is hashed by itself; all past {@link MaskRules#COMPONENTS_MAX} as one. */
+    void path(StringBuilder out, String text, int keep) {
+        path(out, text, 0, text.length(), keep);
     }
 
     /** A text that begins with a path. */
     void withScheme(StringBuilder out, String text, int keep) {
-        int scheme = scheme(text);
-        out.append(text, 0, scheme);
-        path(out, text.substring(scheme), keep);
+        int path = scheme(text, 0, text.length());
+        out.append(text, 0, path);
+        path(out, text, path, text.length(), keep);
     }
 
     static boolean isPath(String text) {
-        return !text.isEmpty() && (text.charAt(0) == '/' || scheme(text) > 0);
+        return !text.isEmpty() && (text.charAt(0) == '/' || scheme(text, 0, text.length()) > 0);
     }
 
     /** The paths in it: "cannot open 'hdfs://nn/a': src=/b". */
@@ -48,7 +53,7 @@ final class PathMask {
             while (next < text.length() && ENDS.indexOf(text.charAt(next)) < 0) {
                 next++;
             }
-            word(out, text.substring(at, next), keep);
+            word(out, text, at, next, keep);
             if (next < text.length()) {
                 out.append(text.charAt(next++));
             }
@@ -57,40 +62,48 @@ final class PathMask {
     }
 
     /** Without blanks: "hdfs://nn/a/b", "src=/a/b", "jar:file:/a/b", "nn:8020:/a/b", "Client/10.0.0.1". */
-    private void word(StringBuilder out, String word, int keep) {
-        int at = 0;
-        while (at < word.length()) {
-            String rest = word.substring(at);
-            if (isPath(rest)) {
-                withScheme(out, rest, keep);
+    private void word(StringBuilder out, String text, int from, int end, int keep) {
+        int at = from;
+        while (at < end) {
+            int path = scheme(text, at, end);
+            if (path > at || text.charAt(at) == '/') {
+                out.append(text, at, path);
+                path(out, text, path, end, keep);
                 return;
             }
-            int next = 0;
-            while (next < rest.length() && rest.charAt(next) != '=' && rest.charAt(next) != ':') {
+            int next = at;
+            while (next < end && text.charAt(next) != '=' && text.charAt(next) != ':') {
                 next++;
             }
-            next = Math.min(next + 1, rest.length());
-            out.append(rest, 0, next);
-            at += next;
+            next = Math.min(next + 1, end);
+            out.append(text, at, next);
+            at = next;
         }
     }
 
-    /** The length of "hdfs://nn:8020", what stands before the path; 0: nothing. */
-    private static int scheme(String text) {
-        int length = text.length();
-        int n = 0;
-        while (n < length && (isLetter(text.charAt(n)) || isDigit(text.charAt(n))
-                || IN_SCHEMES.indexOf(text.charAt(n)) >= 0)) {
-            n++;
+    /** Where "hdfs://nn:8020" ends, which stands before the path; from: there is no such thing. */
+    private static int scheme(String text, int from, int end) {
+        int colon = from;
+        while (colon < end && (isLetter(text.charAt(colon)) || isDigit(text.charAt(colon))
+                || IN_SCHEMES.indexOf(text.charAt(colon)) >= 0)) {
+            colon++;
         }
-        if (n == 0 || !isLetter(text.charAt(0)) || !text.startsWith(":/", n)) {
-            return 0;
+        if (colon == from || !isLetter(text.charAt(from)) || colon + 1 >= end || !text.startsWith(":/", colon)) {
+            return from;
         }
-        if (!text.startsWith("//", n + 1)) {
-            return n + 1; // "file:/tmp"
+        if (colon + 2 >= end || text.charAt(colon + 2) != '/') {
+            return colon + 1; // "file:/tmp"
         }
-        int path = text.indexOf('/', n + 3);
-        return path >= 0 ? path : length;
+        return slash(text, colon + 3, end);
+    }
+
+    /** The next one; end: none. */
+    private static int slash(String text, int from, int end) {
+        int at = from;
+        while (at < end && text.charAt(at) != '/') {
+            at++;
+        }
+        return at;
     }
 
     private static boolean isLetter(char c) {

@@ -113,6 +113,19 @@ class MaskTest {
         assertEquals(17, mask.value("why", other).length(), "grown past what is taken, it is hashed as a whole");
     }
 
+    /** The same text as long as a value may be: what is behind it is masked as alone. */
+    @ParameterizedTest
+    @ValueSource(strings = {"k=v&", ":", "a:", "=", "a://", "+-.="})
+    void longWords(String piece) {
+        Mask mask = new Mask("path=hash", KEY);
+        String before = String.join("", java.util.Collections.nCopies(65000 / piece.length(), piece));
+        boolean path = piece.endsWith("/");
+        String masked = mask.value("why", ":" + before + " /a");
+        String[] words = masked.split(" ");
+        assertEquals(mask.value("why", "/a"), words[1]);
+        assertEquals(path, !words[0].equals(":" + before));
+    }
+
     @Test
     void namesStayFew() {
         Mask mask = new Mask("path=hash", KEY);
