@@ -26,14 +26,16 @@ def shell_classes(tmp_path_factory):
 @pytest.fixture
 def process(kdc, authority, shell_classes, tmp_path):
     """process(plumbd, main, *arguments): a JVM with the agent, which logs in by Kerberos; no ticket cache unless
-    given. security: of Hadoop; the other settings are the agent's."""
+    given. security, relogin: of Hadoop; the other settings are the agent's."""
 
-    def start(plumbd, main, *arguments, security="kerberos", cache="/none", krb5=None, host="localhost", **settings):
+    def start(
+        plumbd, main, *arguments, security="kerberos", cache="/none", krb5=None, host="localhost", relogin=0, **settings
+    ):
         conf = tmp_path / f"conf-{security}"
         conf.mkdir(exist_ok=True)
         write_site(
             conf / "core-site.xml",
-            {"hadoop.security.authentication": security, "hadoop.kerberos.min.seconds.before.relogin": 0},
+            {"hadoop.security.authentication": security, "hadoop.kerberos.min.seconds.before.relogin": relogin},
         )
         quiet = "log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR\n"
         (conf / "log4j.properties").write_text(LOG4J + quiet)
@@ -155,6 +157,29 @@ def test_a_ticket_that_ends(kerberos, kdc, process, authority, tmp_path):
     _, errors = shell.communicate(timeout=120)
     assert shell.returncode == 0 and spans(plumbd, authority) > 0, errors
     assert logins(tmp_path) == [f"krb5:dn/brief@{REALM}"] * 2
+
+
+def test_nobody_else_is_logged_in(kerberos, kdc, process, tmp_path):
+    """The ticket ends while Hadoop does not ask for a new one: the agent does not take the token in its place."""
+    kdc.keytab("short", "dn/short")
+    kdc.run("kadmin.local", "-r", REALM, "modprinc", "-maxlife", "4 seconds", "dn/short")
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    plumbd = kerberos(auth__tokens=write_tokens(tmp_path / "tokens", line("executors", "write", TOKEN))).start()
+    shell = process(
+        plumbd, "LoggedInShell", "dn/short", kdc.folder / "short.keytab", relogin=3600, auth_token_file=token, **SOON
+    )
+
+    tell(shell, f"-ls {tmp_path}")
+    wait_for(lambda: logins(tmp_path) == [f"krb5:dn/short@{REALM}"])
+    plumbd.settings["listen.thrift"] = "{}:{}".format(*plumbd.thrift)
+    plumbd.stop()
+    tell(shell, "outlive")
+    plumbd.start()
+    tell(shell, f"-ls {tmp_path}")
+    _, errors = shell.communicate(timeout=120)
+    assert "dn/short" in lost(errors) and "its ticket has ended" in errors
+    assert logins(tmp_path) == [f"krb5:dn/short@{REALM}"]
 
 
 # ---- what goes wrong ----

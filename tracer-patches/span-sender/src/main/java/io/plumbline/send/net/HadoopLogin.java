@@ -5,6 +5,7 @@ import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.security.PrivilegedExceptionAction;
 import java.util.concurrent.Callable;
+import javax.security.auth.login.LoginException;
 
 /**
  * The login of the process itself, as Hadoop keeps it (UserGroupInformation). Woven code tells of it: we neither load
@@ -38,9 +39,9 @@ public final class HadoopLogin extends Identity {
     }
 
     /**
-     * Null: the process has not logged in, or not by Kerberos.
+     * Null: the process has not logged in, or not by Kerberos; or its ticket was from a ticket cache, and has ended.
      *
-     * @throws IOException its ticket has ended and no new one is to be had
+     * @throws IOException it logged in from a keytab, its ticket has ended, and no new one is to be had
      */
     static HadoopLogin get() throws IOException {
         WeakReference<Object> known = login;
@@ -53,7 +54,14 @@ public final class HadoopLogin extends Identity {
             if (!found.hasTicket(SOON_MS)) {
                 found.call("checkTGTAndReloginFromKeytab");
             }
-            return found.hasTicket(0) ? found : null;
+            if (found.hasTicket(0)) {
+                return found;
+            }
+            if (Boolean.TRUE.equals(found.call("isFromKeytab"))) { // after a failure Hadoop waits, and says nothing
+                throw new LoginException("its ticket has ended, and Hadoop asks for a new one when "
+                        + "hadoop.kerberos.min.seconds.before.relogin are over since it did so last");
+            }
+            return null;
         } catch (Exception e) {
             throw new IOException(found.describe() + ": " + e.getMessage(), e);
         }
