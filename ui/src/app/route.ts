@@ -29,17 +29,15 @@ export function formatRoute(route: Route): string {
   return `#/${path.join('/')}?${query.toString()}`
 }
 
-/** Where the page of a list begins: behind a row of the same list. */
-const PLACE = 'after'
 /** What changes nothing of a list. */
 const BESIDE_LIST: readonly string[] = ['tick', 'area']
 
-/** undefined takes a value away. With any other change of a list its place goes, too. */
+/** undefined takes a value away. The place in a list, 'after', is of that list only: it goes when the list changes. */
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export function changeRoute(route: Route, changes: Changes): Route {
   const values: Record<string, readonly string[]> = { ...route.values }
-  if (!Object.keys(changes).every((name) => BESIDE_LIST.includes(name))) delete values[PLACE]
+  if (!Object.keys(changes).every((name) => BESIDE_LIST.includes(name))) delete values['after']
   for (const [name, value] of Object.entries(changes)) {
     const list = value === undefined || value === '' ? [] : typeof value === 'string' ? [value] : value
     if (list.length > 0) values[name] = list
