@@ -86,11 +86,20 @@ function useCount(waitedFor: boolean): void {
   }, [waitedFor])
 }
 
+/** Asked once, when a view is come to, and not again while it is live: for what costs plumbd much. */
+export function useQuestionOnce<T>(question: string, parameters: Parameters): Answer<T> {
+  return useAnswer<T>(question, parameters, ask, 0)
+}
+
 /** parameters: null while it is not known what to ask. read: always the same function. */
 export function useQuestion<T>(question: string, parameters: Parameters | null, read: Reader = ask): Answer<T> {
+  return useAnswer<T>(question, parameters, read, asked.value)
+}
+
+/** again: another number has it asked again. */
+function useAnswer<T>(question: string, parameters: Parameters | null, read: Reader, again: number): Answer<T> {
   const path = parameters === null ? '' : questionPath(question, parameters)
   const [answer, setAnswer] = useState<Answer<T>>({ path, loading: true, gone: false, answeredAt: 0 })
-  const again = asked.value
   useEffect(() => {
     if (path === '') return
     const abort = new AbortController()

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import type { AppAdvice, AppRow, AppsAnswer } from '../../api/spark.ts'
 import { linkTo, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
-import { useQuestion } from '../../app/question.ts'
+import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
@@ -13,7 +13,7 @@ import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 const LIMIT = '100'
-/** Of so many, the newest, it is asked what to change: for each all tasks are read. */
+/** Of so many, the newest, it is asked what to change, once: for each all tasks are read. */
 const ADVISED = '20'
 
 type Advised = ReadonlyMap<string, AppAdvice>
@@ -69,7 +69,7 @@ export function AppsView(): VNode {
   const parameters = { limit: value('limit') ?? LIMIT }
   const answer = useQuestion<AppsAnswer>('apps', parameters)
   const advisedAsked = { advice: 'true', limit: ADVISED }
-  const advised = useQuestion<AppsAnswer>('apps', advisedAsked)
+  const advised = useQuestionOnce<AppsAnswer>('apps', advisedAsked)
   const found = (advised.data?.apps ?? []).flatMap((row) =>
     row.advice === undefined ? [] : [[row.app, row.advice] as const],
   )
@@ -88,6 +88,11 @@ export function AppsView(): VNode {
             <NoApps />
           ) : (
             <>
+              {advised.error !== undefined && !advised.gone && (
+                <p class="notice warn" role="alert">
+                  {advised.error}
+                </p>
+              )}
               <Table
                 label="Applications"
                 columns={columnsWith(new Map(found))}
