@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from script.hdfs.attach import Agent
-from script.hdfs.cluster import Cluster
+from script.hdfs.cluster import Cluster, write_site
 from script.hdfs.jars import compile_java, opentelemetry_agent
 from tests.conftest import ROOT, Plumbd
 from tests.receiver.waiting import wait_for
@@ -55,16 +55,19 @@ def place(plumbd_program, tmp_path_factory):
 
 
 class Web:
-    """The program, as a process of the cluster; sampling: what our agent would do without OpenTelemetry."""
+    """The program, as a process of the cluster; sampling: what our agent would do without OpenTelemetry, None for what
+    Hadoop's keys say; conf: a folder with another core-site.xml than the cluster's."""
 
-    def __init__(self, place, name, version, sampling="Nothing=always; never", **settings):
+    def __init__(self, place, name, version, sampling="Nothing=always; never", conf=None, **settings):
         self.plumbd, self.cluster, classes = place
-        all_settings = {"receivers": "{}:{}".format(*self.plumbd.thrift), "sampling": sampling, **settings}
+        all_settings = {"receivers": "{}:{}".format(*self.plumbd.thrift), **settings}
+        if sampling is not None:
+            all_settings["sampling"] = sampling
         agent = Environment(self.plumbd, all_settings)
         self.process = self.cluster.java(
             name,
             "WebFiles",
-            class_path=str(classes),
+            class_path=f"{conf}:{classes}" if conf else str(classes),
             version=version,
             agent=agent,
             stdin=subprocess.PIPE,
@@ -159,3 +162,16 @@ def test_not_wanted(place):
     plumbd.flush()
     roots = {row["root"] for row in plumbd.ask("traces?limit=0")["traces"]}
     assert "DFSOutputStream#stream" in roots
+
+
+def test_hadoop_says_never(place, tmp_path):
+    """NeverSampler of Hadoop, with HTrace inside: nothing of HDFS is traced, also below a span that is recorded."""
+    plumbd, cluster, _ = place
+    trace, span = drawn()
+    never = {"fs.defaultFS": cluster.url(), "fs.client.htrace.sampler.classes": "NeverSampler"}
+    write_site(tmp_path / "core-site.xml", never)
+    with Web(place, "never", CLIENTS[0], None, tmp_path) as web:
+        web.ask("/never", traceparent(trace, span), b"x" * SIZE)
+    plumbd.flush()
+    (request,) = plumbd.ask(f"trace?id={trace[16:]}&limit=0")["spans"]
+    assert request["function"] == "web: PUT /"

@@ -42,7 +42,7 @@ final class Roots {
             return null;
         }
         boolean stream = point.opensStream();
-        SpanRef outer = ApplicationSpan.current();
+        SpanRef outer = sampling.never() ? null : ApplicationSpan.current();
         if (outer != null || (unset ? own(tracer) : sampling.sample(stream ? HTraceStream.POINT : point))) {
             if (stream) {
                 return HTraceStream.open(tracer, outermost(tracer, outer, HTraceStream.POINT.name), point);
@@ -130,7 +130,7 @@ final class Roots {
 
     private static TraceScope ofApplication(PatchedTracer tracer, String description) {
         Sampling sampling = Sampling.current();
-        if (!sampling.unset() && sampling.never() || Tracers.server(tracer.plumbName())) {
+        if (sampling.never() || Tracers.server(tracer.plumbName())) {
             return null;
         }
         SpanRef outer = ApplicationSpan.current();
