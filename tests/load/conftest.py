@@ -133,13 +133,18 @@ def plumbd(plumbd_program, tmp_path_factory):
     plumbd.clean_up()
 
 
-def wait_records(process, path, n):
-    """Until that many operations have ended, by the file."""
+def wait_until(process, holds):
+    """While the process goes on."""
     until = time.monotonic() + RUN_SECONDS
-    while len(records(path)) < n:
+    while not holds():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+def wait_records(process, path, n):
+    """Until that many operations have ended, by the file."""
+    wait_until(process, lambda: len(records(path)) >= n)
 
 
 def executor_of(process):

@@ -58,7 +58,11 @@ def test_page(found, tmp_path):
     assert run_load("report", folder, "--html", page).returncode == 0
     text = page.read_text()
     assert text.count("<circle ") == len(report(folder)["steps"])
-    assert "Latency of open, by rate" in text and "<th>open:p50" in text and not re.search(r"(src|href)=|url\(|@import", text)
+    assert (
+        "Latency of open, by rate" in text
+        and "<th>open:p50" in text
+        and not re.search(r"(src|href)=|url\(|@import", text)
+    )
 
 
 def test_it_does_not_write_over_another(hdfs, found):

@@ -1,10 +1,15 @@
 """One plan on several hosts: each carries out its share, all begin together, and their results are one report."""
 
+import os
+import select
+import signal
+
 import pytest
 
-from tests.load.conftest import plan, records, report, run_load
+from tests.load.conftest import kill_executor, plan, records, report, run_load, wait_records, wait_until
 
 OPTIONS = ["--files", 8, "--max-file", "4K", "--rate", 40, "--duration", "2s", "--warm-up", "1s", "--clients", 5]
+STATS = ["--rate", 40, "--duration", "60s", "--warm-up", "0s", "--clients", 2, "--mix", "stat=1"]
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +114,46 @@ def test_who_waits_in_vain_is_told(hdfs, tmp_path):
         leader.communicate(timeout=60)
     many = hdfs.run(path, "--share", "1/6", folder="/alone")
     assert many.returncode == 2 and "the plan has 5 clients" in many.stderr
+
+
+def test_a_stale_call_is_not_kept_to(hdfs, tmp_path):
+    """The first host is killed, and its call believed: the second makes files that the next first host takes away. Then
+    it is told to end, and leaves nothing."""
+    path, folder = tmp_path / "a.plan", tmp_path / "load"
+    plan(path, "--files", 4, "--max-file", "1M", *STATS)
+    assert path.read_text().split("\nf ")[2] == "1048576"  # file 1, of the second host: no pipe takes so much
+    pipe = folder / "d/01/f1"
+
+    def start(share):
+        return hdfs.start(path, "--share", share, "--overwrite", folder=f"file://{folder}")
+
+    def call():
+        try:
+            return (folder / "r/begin").read_text()
+        except FileNotFoundError:
+            return ""
+
+    killed = start("1/2")
+    wait_until(killed, call)
+    stale = call()
+    kill_executor(killed)
+    killed.communicate(timeout=60)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    second = start("2/2")
+    wait_until(second, lambda: select.select([reader], [], [], 0)[0] and os.read(reader, 1))
+    first = start("1/2")
+    wait_until(first, lambda: not pipe.exists() and call() not in ("", stale))
+    os.close(reader)  # what is written to it fails now
+
+    wait_records(first, tmp_path / "a.plan.1-of-2.result", 1)
+    wait_records(second, tmp_path / "a.plan.2-of-2.result", 1)
+    assert pipe.stat().st_size == 1 << 20
+    for host in (first, second):
+        host.send_signal(signal.SIGTERM)
+        _, said = host.communicate(timeout=60)
+        assert host.returncode == 1, said
+    assert not (folder / "r").exists()
 
 
 @pytest.mark.parametrize("share", ["2", "0/2", "3/2", "1/x", "1/0", "/2"])

@@ -110,11 +110,12 @@ public final class Main {
             throw new UsageException("--share " + settings.share + ": the plan has " + parts.plan.clients()
                     + " clients, and each is on one host: draw it with more --clients");
         }
+        Meeting meeting = new Meeting(fs, root, settings.share, parts.plan.hash(), settings.waitNs);
         if (settings.share.leads()) {
             parts.folder.claim();
+            meeting.prepare();
             parts.folder.missing(parts.plan, true);
         }
-        Meeting meeting = new Meeting(fs, root, settings.share, parts.plan.hash(), settings.waitNs);
         try {
             return meet(meeting, parts, fs, conf, settings);
         } finally {
@@ -127,7 +128,14 @@ public final class Main {
         meeting.open();
         long startNs = Meeting.ANEW;
         while (startNs == Meeting.ANEW) {
-            Fill.make(fs, parts.folder, parts.plan, settings);
+            try {
+                Fill.make(fs, parts.folder, parts.plan, settings);
+            } catch (IOException e) {
+                if (meeting.begunAnew(Remedy.text(e))) {
+                    continue;
+                }
+                throw e;
+            }
             if (parts.clients == null) {
                 parts.clients = new Clients(conf, parts.folder.root().toUri(), parts.plan.clients(), settings.share,
                         settings.newClients);
@@ -145,12 +153,21 @@ public final class Main {
         try {
             load(run, parts, startNs, settings);
         } finally {
-            ended.countDown();
+            end(meeting, ended);
         }
         if (run.reason() != StopReason.DONE) {
             say("stopped: " + run.reason().text);
         }
         return run.reason() == StopReason.DONE ? 0 : run.reason() == StopReason.INTERRUPTED ? INTERRUPTED : 1;
+    }
+
+    /** After countDown() the process may be gone at once, when it was told to end. */
+    private static void end(Meeting meeting, CountDownLatch ended) throws IOException {
+        try {
+            meeting.close();
+        } finally {
+            ended.countDown();
+        }
     }
 
     private static void load(Run run, Run.Parts parts, long startNs, Settings settings)

@@ -20,7 +20,9 @@ import org.apache.hadoop.fs.Path;
  *   r/clock-2    is written to measure the clock
  * </pre>
  *
- * What a run that was killed left there has another number, or a start that is past: it is not believed.
+ * A run that was killed may leave them there, and its begin looks like that of this run. So the first host takes begin
+ * and start away before it tidies the folder, and calls with a new number. A host that believed the old begin looks at
+ * its files again once it sees another number: they may be gone.
  */
 final class Meeting {
     static final String FOLDER = "r";
@@ -38,6 +40,7 @@ final class Meeting {
     private final long untilNs;
     private Clock clock;
     private String run = "";
+    private boolean closed;
 
     Meeting(FileSystem fs, Path root, Share share, String planHash, long waitNs) {
         this.fs = fs;
@@ -57,23 +60,51 @@ final class Meeting {
         return clock;
     }
 
+    /** The first host, before it tidies the folder: what a run that was killed left there calls nobody any more. */
+    void prepare() throws IOException {
+        if (!share.alone()) {
+            fs.delete(new Path(folder, "begin"), false);
+            fs.delete(new Path(folder, "start"), false);
+        }
+    }
+
     /** The first host calls the others, once the folder is tidy; these wait to be called. */
     void open() throws IOException, InterruptedException, UsageException {
         if (share.alone()) {
             return;
         }
         if (share.leads()) {
-            fs.delete(new Path(folder, "start"), false);
             run = Long.toHexString(new Random().nextLong() | Long.MIN_VALUE);
             clock = measureClock();
             write("begin", call());
             return;
         }
         while (!called()) {
-            await("the host with --share 1/" + share.of + " has not called: it runs the same plan, in the same --folder"
-                    + refused());
+            await(notCalled());
         }
         clock = measureClock(); // only now: the folder is a load's
+    }
+
+    private String notCalled() throws IOException {
+        return "the host with --share 1/" + share.of + " has not called: it runs the same plan, in the same --folder"
+                + refused();
+    }
+
+    /**
+     * This host could not make its files. Did the first host take them away, because they were made for the call of an
+     * older run? Where there is no call, it is tidying: then waits for it.
+     *
+     * @param why they could not be made
+     */
+    boolean begunAnew(String why) throws IOException, InterruptedException, UsageException {
+        if (share.leads()) {
+            return false;
+        }
+        String before = run;
+        while (!called()) {
+            await("files could not be made (" + why + "), and " + notCalled());
+        }
+        return !run.equals(before);
     }
 
     private Clock measureClock() throws IOException {
@@ -155,7 +186,8 @@ final class Meeting {
 
     /** The first host takes the meeting's folder away. */
     void close() throws IOException {
-        if (!share.alone() && share.leads()) {
+        if (!share.alone() && share.leads() && !closed) {
+            closed = true;
             fs.delete(folder, true);
         }
     }
