@@ -124,8 +124,11 @@ def test_a_stale_call_is_not_kept_to(hdfs, tmp_path):
     assert path.read_text().split("\nf ")[2] == "1048576"  # file 1, of the second host: no pipe takes so much
     pipe = folder / "d/01/f1"
 
+    hosts = []
+
     def start(share):
-        return hdfs.start(path, "--share", share, "--overwrite", folder=f"file://{folder}")
+        hosts.append(hdfs.start(path, "--share", share, "--overwrite", folder=f"file://{folder}"))
+        return hosts[-1]
 
     def call():
         try:
@@ -133,26 +136,30 @@ def test_a_stale_call_is_not_kept_to(hdfs, tmp_path):
         except FileNotFoundError:
             return ""
 
-    killed = start("1/2")
-    wait_until(killed, call)
-    stale = call()
-    kill_executor(killed)
-    killed.communicate(timeout=60)
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    second = start("2/2")
-    wait_until(second, lambda: select.select([reader], [], [], 0)[0] and os.read(reader, 1))
-    first = start("1/2")
-    wait_until(first, lambda: not pipe.exists() and call() not in ("", stale))
-    os.close(reader)  # what is written to it fails now
+    try:
+        killed = start("1/2")
+        wait_until(killed, call)
+        stale = call()
+        kill_executor(killed)
+        killed.communicate(timeout=60)
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        second = start("2/2")
+        wait_until(second, lambda: select.select([reader], [], [], 0)[0] and os.read(reader, 1))
+        first = start("1/2")
+        wait_until(first, lambda: not pipe.exists() and call() not in ("", stale))
+        os.close(reader)  # what is written to it fails now
 
-    wait_records(first, tmp_path / "a.plan.1-of-2.result", 1)
-    wait_records(second, tmp_path / "a.plan.2-of-2.result", 1)
-    assert pipe.stat().st_size == 1 << 20
-    for host in (first, second):
-        host.send_signal(signal.SIGTERM)
-        _, said = host.communicate(timeout=60)
-        assert host.returncode == 1, said
+        wait_records(first, tmp_path / "a.plan.1-of-2.result", 1)
+        wait_records(second, tmp_path / "a.plan.2-of-2.result", 1)
+        assert pipe.stat().st_size == 1 << 20
+        for host in (first, second):
+            host.send_signal(signal.SIGTERM)
+            _, said = host.communicate(timeout=60)
+            assert host.returncode == 1, said
+    finally:
+        for host in hosts:
+            host.terminate()
     assert not (folder / "r").exists()
 
 
