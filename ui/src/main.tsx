@@ -7,25 +7,26 @@ import { Frame } from './frame/frame.tsx'
 import { helpShown } from './frame/help.tsx'
 import { shiftPeriod } from './frame/period-bar.tsx'
 import { SEARCH_FIELD } from './frame/search.tsx'
+import { t } from './text/t.ts'
 import { VIEWS } from './views/views.ts'
 
 const focus = (id: string): void => document.getElementById(id)?.focus()
 
 listenToKeys([
-  { keys: '?', does: 'this help', run: () => (helpShown.value = true) },
-  { keys: '/', does: 'search', run: () => focus(SEARCH_FIELD) },
+  { keys: '?', does: t('this help'), run: () => (helpShown.value = true) },
+  { keys: '/', does: t('search'), run: () => focus(SEARCH_FIELD) },
   ...VIEWS.filter((view) => view.hidden !== true).map((view) => ({
     keys: `g ${view.key}`,
     does: view.title,
     run: () => void (location.hash = linkTo(view.name)),
   })),
-  { keys: 't', does: 'the period', run: () => focus('period-since') },
-  { keys: '[', does: 'half a period earlier', run: () => shiftPeriod(-1) },
-  { keys: ']', does: 'half a period later', run: () => shiftPeriod(1) },
-  { keys: 'l', does: 'live', run: toggleLive },
-  { keys: 'r', does: 'ask again', run: askAgain },
-  { keys: 'z', does: 'the time zone', run: otherZone },
-  { keys: 'd', does: 'the theme', run: nextTheme },
+  { keys: 't', does: t('the period'), run: () => focus('period-since') },
+  { keys: '[', does: t('half a period earlier'), run: () => shiftPeriod(-1) },
+  { keys: ']', does: t('half a period later'), run: () => shiftPeriod(1) },
+  { keys: 'l', does: t('live'), run: toggleLive },
+  { keys: 'r', does: t('ask again'), run: askAgain },
+  { keys: 'z', does: t('the time zone'), run: otherZone },
+  { keys: 'd', does: t('the theme'), run: nextTheme },
 ])
 
 render(<Frame />, document.getElementById('page')!)

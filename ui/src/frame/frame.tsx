@@ -7,6 +7,8 @@ import { linkTo, route } from '../app/address.ts'
 import { live } from '../app/live.ts'
 import { useQuestion } from '../app/question.ts'
 import { storeStatus } from '../app/store.ts'
+import { t, tx } from '../text/t.ts'
+import { word } from '../text/words.ts'
 import { VIEWS, type ViewOf } from '../views/views.ts'
 import { Choices } from './choices.tsx'
 import { Help, helpShown } from './help.tsx'
@@ -15,7 +17,7 @@ import { Search } from './search.tsx'
 
 function Menu({ now }: { now: ViewOf | undefined }): VNode {
   return (
-    <nav aria-label="Views">
+    <nav aria-label={t('Views')}>
       {VIEWS.filter((view) => view.hidden !== true || view === now).map((view) => (
         <a key={view.name} href={linkTo(view.name)} {...(view === now ? { 'aria-current': 'page' as const } : {})}>
           {view.title}
@@ -28,19 +30,19 @@ function Menu({ now }: { now: ViewOf | undefined }): VNode {
 function Unknown({ name }: { name: string }): VNode {
   return (
     <main class="view" id="view">
-      <h1>There is no view “{name}”</h1>
-      <p>The address may come from another version of the page. The menu has all views of this one.</p>
+      <h1>{tx('There is no view “{name}”', { name })}</h1>
+      <p>{t('The address may come from another version of the page. The menu has all views of this one.')}</p>
     </main>
   )
 }
 
 function StateOfPlumbd({ answer }: { answer: ReturnType<typeof useQuestion<StatusAnswer>> }): VNode {
-  if (answer.gone) return <span class="state bad">plumbd is away</span>
+  if (answer.gone) return <span class="state bad">{t('plumbd is away')}</span>
   const receiver = answer.data?.receiver
-  if (receiver?.recovering !== undefined) return <span class="state warn">recovering</span>
-  if (receiver?.ready === false) return <span class="state bad">takes no spans</span>
+  if (receiver?.recovering !== undefined) return <span class="state warn">{t('recovering')}</span>
+  if (receiver?.ready === false) return <span class="state bad">{t('takes no spans')}</span>
   if (receiver !== undefined && receiver.space.level !== 'fine')
-    return <span class="state warn">space: {receiver.space.level}</span>
+    return <span class="state warn">{tx('space: {level}', { level: word(receiver.space.level) })}</span>
   return <></>
 }
 
@@ -64,7 +66,7 @@ export function Frame(): VNode {
           document.getElementById('view')?.focus()
         }}
       >
-        To the view
+        {t('To the view')}
       </a>
       <header class="top">
         <a class="brand" href={linkTo(VIEWS[0]!.name)}>
@@ -84,7 +86,7 @@ export function Frame(): VNode {
       {helpShown.value && <Help />}
       {live.value && (
         <span class="unseen" role="status">
-          Live
+          {t('Live')}
         </span>
       )}
     </>

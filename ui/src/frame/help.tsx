@@ -5,6 +5,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { letterKeys } from '../app/choices.ts'
 import { allKeys } from '../app/keys.ts'
+import { t, tx } from '../text/t.ts'
 
 export const helpShown = signal(false)
 
@@ -13,7 +14,7 @@ export function Help(): VNode {
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} aria-labelledby="help-title" onClose={() => (helpShown.value = false)}>
-      <h2 id="help-title">Keys</h2>
+      <h2 id="help-title">{t('Keys')}</h2>
       <dl class="keys">
         {allKeys().map((key) => (
           <div key={key.keys}>
@@ -32,17 +33,18 @@ export function Help(): VNode {
           checked={letterKeys.value}
           onChange={(event) => (letterKeys.value = event.currentTarget.checked)}
         />{' '}
-        single letters are keys
+        {t('single letters are keys')}
       </label>
-      <h2>Reading</h2>
+      <h2>{t('Reading')}</h2>
       <p>
-        Numbers have three digits. <code>~</code>: within 0.8 %. <code>-</code>: not measured. Self time is a call’s
-        own, without what it called; critical time is the share of it for which the root really waited. A link with its
-        whole state is the address of the page.
+        {tx(
+          'Numbers have three digits. {code}: within 0.8 %. {code2}: not measured. Self time is a call’s own, without what it called; critical time is the share of it for which the root really waited. A link with its whole state is the address of the page.',
+          { code: <code>~</code>, code2: <code>-</code> },
+        )}
       </p>
       <p class="buttons">
         <button type="button" onClick={() => dialog.current?.close()}>
-          Close
+          {t('Close')}
         </button>
       </p>
     </dialog>

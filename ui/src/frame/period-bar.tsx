@@ -5,6 +5,7 @@ import { go, value } from '../app/address.ts'
 import { zone, zoneName } from '../app/choices.ts'
 import { DEFAULT_PERIOD, EVERYTHING, PERIODS, absolute, nowNs, pointOf, shifted } from '../app/period.ts'
 import { storeStatus } from '../app/store.ts'
+import { t } from '../text/t.ts'
 import { dayTime } from '../text/times.ts'
 
 export function shiftPeriod(by: -1 | 1): void {
@@ -29,8 +30,8 @@ function Field({ name, label }: { name: 'since' | 'until'; label: string }): VNo
         size={19}
         spellcheck={false}
         value={shown}
-        placeholder={name === 'since' ? `${DEFAULT_PERIOD} ago` : 'now'}
-        title="2h, 2026-11-21T10:00 (UTC), 2026-11-21T10:00+08:00, or ns since 1970"
+        placeholder={name === 'since' ? t('{period} ago', { period: DEFAULT_PERIOD }) : t('now')}
+        title={t('2h, 2026-11-21T10:00 (UTC), 2026-11-21T10:00+08:00, or ns since 1970')}
         onChange={(event) => {
           const typed = event.currentTarget.value.trim()
           const point = /^\d/.test(typed) && typed.includes('-') ? pointOf(typed, nowNs()) : undefined
@@ -44,10 +45,25 @@ function Field({ name, label }: { name: 'since' | 'until'; label: string }): VNo
 function Shown(): VNode {
   const now = absolute(nowNs())
   const store = storeStatus.value?.store
-  if (now) return <>{`${dayTime(now.sinceNs, zone.value)} to ${dayTime(now.untilNs, zone.value)} ${zoneName()}`}</>
+  if (now)
+    return (
+      <>
+        {t('{since} to {until} {zoneName}', {
+          since: dayTime(now.sinceNs, zone.value),
+          until: dayTime(now.untilNs, zone.value),
+          zoneName: zoneName(),
+        })}
+      </>
+    )
   if (store?.first_time_ns === undefined || store.last_time_ns === undefined) return <></>
   return (
-    <>{`${dayTime(store.first_time_ns, zone.value)} to ${dayTime(store.last_time_ns, zone.value)} ${zoneName()}`}</>
+    <>
+      {t('{firstTime} to {lastTime} {zoneName}', {
+        firstTime: dayTime(store.first_time_ns, zone.value),
+        lastTime: dayTime(store.last_time_ns, zone.value),
+        zoneName: zoneName(),
+      })}
+    </>
   )
 }
 
@@ -55,7 +71,7 @@ export function PeriodBar(): VNode {
   const until = value('until')
   const since = value('since') ?? (until === undefined ? DEFAULT_PERIOD : '')
   return (
-    <div class="period" role="group" aria-label="Period">
+    <div class="period" role="group" aria-label={t('Period')}>
       <div class="choice">
         {[...PERIODS, EVERYTHING].map((period) => (
           <button
@@ -64,28 +80,28 @@ export function PeriodBar(): VNode {
             aria-pressed={until === undefined && since === period}
             onClick={() => go({ since: period === DEFAULT_PERIOD ? undefined : period, until: undefined })}
           >
-            {period}
+            {period === EVERYTHING ? t('all') : period}
           </button>
         ))}
       </div>
       <button
         type="button"
-        title="Half a period earlier ([)"
-        aria-label="Half a period earlier"
+        title={t('Half a period earlier ([)')}
+        aria-label={t('Half a period earlier')}
         onClick={() => shiftPeriod(-1)}
       >
         ‹
       </button>
       <button
         type="button"
-        title="Half a period later (])"
-        aria-label="Half a period later"
+        title={t('Half a period later (])')}
+        aria-label={t('Half a period later')}
         onClick={() => shiftPeriod(1)}
       >
         ›
       </button>
-      <Field name="since" label="from" />
-      <Field name="until" label="to" />
+      <Field name="since" label={t('from')} />
+      <Field name="until" label={t('to')} />
       <span class="quiet-text">
         <Shown />
       </span>

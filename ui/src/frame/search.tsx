@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
 import { linkTo } from '../app/address.ts'
+import { t } from '../text/t.ts'
 
 export const SEARCH_FIELD = 'search'
 
@@ -34,8 +35,8 @@ export function Search(): VNode {
         id={SEARCH_FIELD}
         type="search"
         spellcheck={false}
-        aria-label="Search: a trace id, an application, /a/path, or a part of a function's name"
-        placeholder="trace id, app, /path, function   ( / )"
+        aria-label={t("Search: a trace id, an application, /a/path, or a part of a function's name")}
+        placeholder={t('trace id, app, /path, function   ( / )')}
       />
     </form>
   )

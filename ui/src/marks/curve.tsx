@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
+import { tx } from '../text/t.ts'
 import { axisTime, clockTime, ticks } from '../text/times.ts'
 import { pathOf, roundTicks, type Point } from './points.ts'
 
@@ -97,7 +98,7 @@ function Legend({ lines, over, stepNs, write, usual }: Props & { over: bigint | 
           </span>
         )
       })}
-      {usual !== undefined && <span class="quiet-text">dotted: {usual.label}</span>}
+      {usual !== undefined && <span class="quiet-text">{tx('dotted: {label}', { label: usual.label })}</span>}
     </figcaption>
   )
 }

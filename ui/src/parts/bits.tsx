@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, VNode } from 'preact'
 import { go, linkTo, value } from '../app/address.ts'
+import { t } from '../text/t.ts'
 import { visible } from '../text/visible.ts'
 
 export const ROLES = ['client', 'namenode', 'datanode', 'journalnode', 'local'] as const
@@ -79,7 +80,7 @@ export function Chips({ names }: { names: readonly (readonly [string, string])[]
       {shown.map(([name, label]) => (
         <span key={name} class="chip">
           {label} <b>{visible(value(name) ?? '')}</b>
-          <button type="button" aria-label={`without ${label}`} onClick={() => go({ [name]: undefined })}>
+          <button type="button" aria-label={t('without {label}', { label })} onClick={() => go({ [name]: undefined })}>
             ×
           </button>
         </span>
@@ -114,10 +115,10 @@ export function ByHostChoice(): VNode {
   return (
     <Choice
       name="by"
-      label="rows"
+      label={t('rows')}
       options={[
-        ['', 'per function'],
-        ['host', 'per host'],
+        ['', t('per function')],
+        ['host', t('per host')],
       ]}
     />
   )
@@ -128,9 +129,9 @@ export const ROLE_OPTIONS = ROLES.map((role) => [role, role] as const)
 export function RoleChoice(): VNode {
   return (
     <Select
-      label="role"
+      label={t('role')}
       value={value('role') ?? ''}
-      options={[['', 'all'], ...ROLE_OPTIONS]}
+      options={[['', t('all')], ...ROLE_OPTIONS]}
       choose={(role) => go({ role })}
     />
   )

@@ -3,19 +3,23 @@
 import type { VNode } from 'preact'
 import type { Straggler, Suspect } from '../api/spark.ts'
 import { linkTo } from '../app/address.ts'
+import { t, tx } from '../text/t.ts'
 import { duration } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
+import { word } from '../text/words.ts'
 
 export function suspectText(suspect: Suspect): string {
   const where = [suspect.process, suspect.host].filter((part) => part !== undefined && part !== '')[0] ?? suspect.role
-  return `${suspect.resource} of ${visible(where)}`
+  return t('{resource} of {where}', { resource: word(suspect.resource), where: visible(where) })
 }
 
 export function Cause({ straggler }: { straggler: Straggler }): VNode {
   const cause = straggler.main_cause
-  if (cause === undefined) return <span class="quiet-text">no cause found</span>
-  const explains = cause.explains_ns === undefined ? '' : `, explains ${duration(cause.explains_ns)}`
-  const excess = cause.excess_ns === undefined ? '' : ` of ${duration(cause.excess_ns)} over the median`
+  if (cause === undefined) return <span class="quiet-text">{t('no cause found')}</span>
+  const explains =
+    cause.explains_ns === undefined ? '' : t(', explains {explains}', { explains: duration(cause.explains_ns) })
+  const excess =
+    cause.excess_ns === undefined ? '' : t(' of {excess} over the median', { excess: duration(cause.excess_ns) })
   return (
     <span>
       <b>{cause.suspect === undefined ? visible(cause.feature) : suspectText(cause.suspect)}</b> ({cause.topic}
@@ -38,15 +42,19 @@ export function Suspects({ suspects }: { suspects: readonly Suspect[] }): VNode 
               <a href={linkTo('hosts', suspect.host)}>{suspectText(suspect)}</a>
             )}
           </b>
-          {suspect.tasks !== undefined && `: ${suspect.tasks} tasks`}
-          {suspect.explains_ns !== undefined && ` slower by ${duration(suspect.explains_ns)} in all`}
+          {suspect.tasks !== undefined && t(': {tasks} tasks', { tasks: suspect.tasks })}
+          {suspect.explains_ns !== undefined &&
+            t(' slower by {explains} in all', { explains: duration(suspect.explains_ns) })}
           {suspect.function !== undefined && (
             <>
               {' '}
-              in{' '}
-              <a href={linkTo('overview', '', { function: suspect.function, role: suspect.role })}>
-                {visible(suspect.function)}
-              </a>
+              {tx('in {function}', {
+                function: (
+                  <a href={linkTo('overview', '', { function: suspect.function, role: suspect.role })}>
+                    {visible(suspect.function)}
+                  </a>
+                ),
+              })}
             </>
           )}
         </li>

@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useRef } from 'preact/hooks'
 import { route } from '../app/address.ts'
+import { t } from '../text/t.ts'
 import { tableCsv } from './csv.ts'
 import { paintScene, sceneOf } from './scene.ts'
 import { sceneSvg } from './scene-svg.ts'
@@ -44,17 +45,17 @@ const KINDS = {
 export function Exported(props: { name: string; table?: boolean; children: ComponentChildren }): VNode {
   const inside = useRef<HTMLDivElement>(null)
   const kinds: readonly (keyof typeof KINDS)[] = props.table === true ? ['CSV', 'SVG'] : ['SVG', 'PNG']
-  const file = `plumbline-${route.value.view}-${props.name}`.replaceAll(/[^\w-]+/g, '-').toLowerCase()
+  const file = `plumbline-${route.value.view}-${props.name}`.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').toLowerCase()
   return (
     <div class="exported">
       <div ref={inside}>{props.children}</div>
-      <div class="export" role="group" aria-label={`Export ${props.name}`}>
+      <div class="export" role="group" aria-label={t('Export {name}', { name: props.name })}>
         {kinds.map((kind) => (
           <button
             key={kind}
             type="button"
             class="small quiet"
-            title={`Save as ${kind}`}
+            title={t('Save as {kind}', { kind })}
             onClick={() => inside.current && KINDS[kind](inside.current, `${file}.${kind.toLowerCase()}`)}
           >
             {kind}

@@ -3,6 +3,7 @@
 
 import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
+import { t } from '../text/t.ts'
 import { layIcicle, weights, type Cell, type IcicleNode, type Width } from '../timeline/icicle.ts'
 import { count, duration, share } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
@@ -11,7 +12,9 @@ const LEAST_WIDTH = 0.002
 const ROW_PX = 24
 
 function widthText(width: Width, weight: number, resolution: number): string {
-  return width === 'calls' ? `${count(weight)} calls here and below` : duration(weight, resolution)
+  return width === 'calls'
+    ? t('{weight} calls here and below', { weight: count(weight) })
+    : duration(weight, resolution)
 }
 
 export interface NamedNode extends IcicleNode {
@@ -76,7 +79,7 @@ export function Icicle({ nodes, width, focus, chosen, onChoose, onFocus, tone }:
       class="icicle"
       ref={box}
       role="group"
-      aria-label="Call tree: arrow keys move, Enter zooms"
+      aria-label={t('Call tree: arrow keys move, Enter zooms')}
       style={{ height: `${depth * ROW_PX}px` }}
       onKeyDown={onKeyDown}
     >

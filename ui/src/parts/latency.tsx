@@ -5,6 +5,7 @@ import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import type { DistributionAnswer } from '../api/answers.ts'
 import { zone } from '../app/choices.ts'
+import { t } from '../text/t.ts'
 import { axisTime, clockTime, ticks } from '../text/times.ts'
 import { count } from '../text/units.ts'
 import { Canvas, colour, type Painter } from '../marks/canvas.tsx'
@@ -114,8 +115,15 @@ function tell({ answer, write, what }: Props, area: Area): string {
       if (answer.edges[bin]! >= area.least && answer.edges[bin]! < area.most) calls += column.counts[i]!
     })
   }
-  const times = `${clockTime(area.since, zone.value)} to ${clockTime(area.until, zone.value)}`
-  return `${times}, ${write(area.least)} to ${write(area.most)}: ${count(calls)} ${calls === 1 ? what[0] : what[1]}`
+  const [since, until] = [clockTime(area.since, zone.value), clockTime(area.until, zone.value)]
+  return t('{since} to {until}, {least} to {most}: {calls} {what}', {
+    since,
+    until,
+    least: write(area.least),
+    most: write(area.most),
+    calls: count(calls),
+    what: calls === 1 ? what[0] : what[1],
+  })
 }
 
 /** Of an area that was chosen before: the steps and bins that it touches. */
@@ -172,7 +180,10 @@ export function LatencyMap(props: Props): VNode {
         paint={paint}
         class="brushed"
         role="img"
-        aria-label={`Durations over time of ${count(answer.columns.reduce((sum, one) => sum + one.calls, 0))} ${props.what[1]}`}
+        aria-label={t('Durations over time of {count} {what}', {
+          count: count(answer.columns.reduce((sum, one) => sum + one.calls, 0)),
+          what: props.what[1],
+        })}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
           setFrom(within(event))
@@ -185,7 +196,9 @@ export function LatencyMap(props: Props): VNode {
         }}
       />
       <figcaption aria-live="polite">
-        {area === undefined ? `Darker: more ${props.what[1]}. ${props.hint}` : tell(props, area)}
+        {area === undefined
+          ? t('Darker: more {what}. {hint}', { what: props.what[1], hint: props.hint })
+          : tell(props, area)}
       </figcaption>
     </figure>
   )

@@ -6,6 +6,7 @@ import type { NamesAnswer } from '../api/answers.ts'
 import { go, value } from '../app/address.ts'
 import { askedPeriod } from '../app/period.ts'
 import { useQuestion } from '../app/question.ts'
+import { t } from '../text/t.ts'
 
 const SUGGESTED = '20'
 const PAUSE_MS = 200
@@ -45,7 +46,7 @@ export function NameField(props: {
         autocomplete="off"
         list={list}
         value={value(props.name) ?? ''}
-        placeholder={props.kind}
+        placeholder={props.kind === 'host' ? t('host') : t('function')}
         size={14}
         onFocus={(event) => setTyped(event.currentTarget.value)}
         onInput={(event) => setTyped(event.currentTarget.value)}

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import type { SamplesAnswer } from '../api/hosts.ts'
 import { Curve, type Line } from '../marks/curve.tsx'
+import { t } from '../text/t.ts'
 import { bytesPerS } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
 import { Exported } from './export.tsx'
@@ -41,21 +42,32 @@ export function SampleCurves(props: {
     height: 120,
   }
   const shares = [
-    lineOf(of, 'processor busy', 0, busy),
-    lineOf(of, 'waiting for disks', 1, of.iowait),
-    lineOf(of, `busiest disk${of.disk_name === undefined ? '' : ` (${visible(of.disk_name)})`}`, 2, of.disk),
+    lineOf(of, t('processor busy'), 0, busy),
+    lineOf(of, t('waiting for disks'), 1, of.iowait),
+    lineOf(
+      of,
+      t('busiest disk{more}', { more: of.disk_name === undefined ? '' : ` (${visible(of.disk_name)})` }),
+      2,
+      of.disk,
+    ),
   ].filter((line) => line.points.length > 0)
-  const rates = [lineOf(of, 'received', 3, of.rx_bytes_per_s), lineOf(of, 'sent', 4, of.tx_bytes_per_s)].filter(
+  const rates = [lineOf(of, t('received'), 3, of.rx_bytes_per_s), lineOf(of, t('sent'), 4, of.tx_bytes_per_s)].filter(
     (line) => line.points.length > 0,
   )
   return (
     <div class="columns">
       <Exported name="samples">
-        <Curve {...common} lines={shares} write={percent} least={1} label={`Processor and disks of ${of.host}`} />
+        <Curve
+          {...common}
+          lines={shares}
+          write={percent}
+          least={1}
+          label={t('Processor and disks of {host}', { host: of.host })}
+        />
       </Exported>
       {rates.length > 0 && (
         <Exported name="network">
-          <Curve {...common} lines={rates} write={bytesPerS} label={`Network of ${of.host}`} />
+          <Curve {...common} lines={rates} write={bytesPerS} label={t('Network of {host}', { host: of.host })} />
         </Exported>
       )}
     </div>

@@ -7,14 +7,16 @@ import { zone, zoneName } from '../app/choices.ts'
 import { EVERYTHING, askedPeriod } from '../app/period.ts'
 import { askAgain, type Answer } from '../app/question.ts'
 import { storeStatus } from '../app/store.ts'
+import { t, tx } from '../text/t.ts'
 import { dayTime } from '../text/times.ts'
 import { age } from '../text/units.ts'
+import { word } from '../text/words.ts'
 
 const HOUR_NS = 3_600_000_000_000n
 
 export function Skeleton({ lines = 8 }: { lines?: number }): VNode {
   return (
-    <div class="skeleton" role="status" aria-label="Loading">
+    <div class="skeleton" role="status" aria-label={t('Loading')}>
       {Array.from({ length: lines }, (_, i) => (
         <div key={i} />
       ))}
@@ -27,7 +29,7 @@ function Failed({ error }: { error: string }): VNode {
     <div class="notice bad" role="alert">
       <p>{error}</p>
       <button type="button" onClick={askAgain}>
-        Ask again
+        {t('Ask again')}
       </button>
     </div>
   )
@@ -42,10 +44,15 @@ function GoneNotice({ answer }: { answer: Answer<unknown> }): VNode {
   return (
     <div class="notice warn" role="alert">
       <p>
-        {answer.error}.{' '}
-        {answer.data === undefined
-          ? 'It is asked until it is back.'
-          : `What is shown is ${age((now - answer.answeredAt) * 1e6)} old; it is asked until it is back.`}
+        {t('{error}. {what}', {
+          error: word(answer.error ?? ''),
+          what:
+            answer.data === undefined
+              ? t('It is asked until it is back.')
+              : t('What is shown is {now} old; it is asked until it is back.', {
+                  now: age((now - answer.answeredAt) * 1e6),
+                }),
+        })}
       </p>
     </div>
   )
@@ -81,17 +88,21 @@ function PeriodHelp(): VNode {
   return (
     <>
       <p>
-        Traces are stored from {dayTime(first, zone.value)} to {dayTime(last, zone.value)} ({zoneName()}).
+        {tx('Traces are stored from {first} to {last} ({zoneName}).', {
+          first: dayTime(first, zone.value),
+          last: dayTime(last, zone.value),
+          zoneName: zoneName(),
+        })}
       </p>
       <p class="buttons">
         <button
           type="button"
           onClick={() => go({ since: String(last - HOUR_NS), until: String(last + 60_000_000_000n) })}
         >
-          The last hour that is stored
+          {t('The last hour that is stored')}
         </button>
         <button type="button" onClick={() => go({ since: EVERYTHING, until: undefined })}>
-          Everything that is stored
+          {t('Everything that is stored')}
         </button>
       </p>
     </>
@@ -103,11 +114,13 @@ export function Empty({ what, filters = [] }: { what: string; filters?: readonly
   const nothing = storeStatus.value?.store.traces === 0
   return (
     <div class="empty">
-      <h2>{nothing ? 'Nothing is stored yet' : what}</h2>
+      <h2>{nothing ? t('Nothing is stored yet') : what}</h2>
       {nothing ? (
         <p>
-          plumbd is ready, and no span has come. Put the agent into HDFS and Spark (<code>docs/tracing.md</code>), or
-          see <code>script/server --demo</code>.
+          {tx('plumbd is ready, and no span has come. Put the agent into HDFS and Spark ({link}), or see {link2}.', {
+            link: <code>docs/tracing.md</code>,
+            link2: <code>script/server --demo</code>,
+          })}
         </p>
       ) : (
         <PeriodHelp />
@@ -115,7 +128,7 @@ export function Empty({ what, filters = [] }: { what: string; filters?: readonly
       {!nothing && filters.length > 0 && (
         <p class="buttons">
           <button type="button" onClick={() => go(Object.fromEntries(filters.map((name) => [name, undefined])))}>
-            Without the filters
+            {t('Without the filters')}
           </button>
         </p>
       )}

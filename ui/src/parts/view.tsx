@@ -4,6 +4,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { questionPath, type Parameters } from '../api/ask.ts'
 import { plumbCommand } from '../text/command.ts'
+import { t } from '../text/t.ts'
 
 export interface Asked {
   readonly question: string
@@ -27,7 +28,7 @@ export function Copy({ text, label }: { text: string; label: string }): VNode {
     <button
       type="button"
       class="small quiet"
-      onClick={() => void copy(text).then((done) => setSaid(done ? 'copied' : 'select it, and copy'))}
+      onClick={() => void copy(text).then((done) => setSaid(done ? t('copied') : t('select it, and copy')))}
       onBlur={() => setSaid('')}
     >
       {said === '' ? label : said}
@@ -42,7 +43,7 @@ function Same({ asked }: { asked: Asked }): VNode {
       {asked.command !== false && (
         <>
           <code>{command}</code>
-          <Copy text={command} label="copy" />
+          <Copy text={command} label={t('copy')} />
         </>
       )}
       <a href={questionPath(asked.question, asked.parameters)} target="_blank" rel="noreferrer">
@@ -83,7 +84,7 @@ export function View(props: {
       </div>
       {props.sentence !== undefined && <p class="sentence">{props.sentence}</p>}
       {props.children}
-      <footer class="sames" aria-label="The same in a terminal and as JSON">
+      <footer class="sames" aria-label={t('The same in a terminal and as JSON')}>
         <Sames asked={props.asked} />
       </footer>
     </main>

@@ -1,6 +1,7 @@
 // The views, in the order of the menu. What is not there is not in it.
 
 import type { VNode } from 'preact'
+import { t } from '../text/t.ts'
 import { AppView } from './app/view.tsx'
 import { AppsView } from './apps/view.tsx'
 import { DiffView } from './diff/view.tsx'
@@ -27,24 +28,24 @@ export interface ViewOf {
 }
 
 export const VIEWS: readonly ViewOf[] = [
-  { name: 'overview', title: 'Overview', key: 'o', draw: OverviewView },
-  { name: 'hosts', title: 'Hosts', key: 'h', draw: HostsView },
-  { name: 'functions', title: 'Functions', key: 'f', draw: FunctionsView },
-  { name: 'forest', title: 'Forest', key: 'c', draw: ForestView },
-  { name: 'traces', title: 'Traces', key: 't', draw: TracesView },
-  { name: 'trace', title: 'Trace', key: '', draw: TraceView, hidden: true, withoutPeriod: true },
-  { name: 'diff', title: 'Diff', key: 'd', draw: DiffView },
-  { name: 'apps', title: 'Applications', key: 'a', draw: AppsView, withoutPeriod: true },
-  { name: 'app', title: 'Application', key: '', draw: AppView, hidden: true, withoutPeriod: true },
-  { name: 'stage', title: 'Stage', key: '', draw: StageView, hidden: true, withoutPeriod: true },
+  { name: 'overview', title: t('Overview'), key: 'o', draw: OverviewView },
+  { name: 'hosts', title: t('Hosts'), key: 'h', draw: HostsView },
+  { name: 'functions', title: t('Functions'), key: 'f', draw: FunctionsView },
+  { name: 'forest', title: t('Forest'), key: 'c', draw: ForestView },
+  { name: 'traces', title: t('Traces'), key: 't', draw: TracesView },
+  { name: 'trace', title: t('Trace'), key: '', draw: TraceView, hidden: true, withoutPeriod: true },
+  { name: 'diff', title: t('Diff'), key: 'd', draw: DiffView },
+  { name: 'apps', title: t('Applications'), key: 'a', draw: AppsView, withoutPeriod: true },
+  { name: 'app', title: t('Application'), key: '', draw: AppView, hidden: true, withoutPeriod: true },
+  { name: 'stage', title: t('Stage'), key: '', draw: StageView, hidden: true, withoutPeriod: true },
   {
     name: 'operations',
-    title: 'Operations',
+    title: t('Operations'),
     key: '',
     draw: OperationsView,
     hidden: true,
     withoutPeriod: true,
   },
-  { name: 'shell', title: 'Shell', key: 'x', draw: ShellView, withoutPeriod: true },
-  { name: 'status', title: 'Status', key: 's', draw: StatusView, withoutPeriod: true },
+  { name: 'shell', title: t('Shell'), key: 'x', draw: ShellView, withoutPeriod: true },
+  { name: 'status', title: t('Status'), key: 's', draw: StatusView, withoutPeriod: true },
 ]

@@ -5,8 +5,10 @@ import type { ExecutorRow, ExecutorsAnswer } from '../../api/spark.ts'
 import { Bar } from '../../parts/bits.tsx'
 import type { LaneBar } from '../../parts/lanes.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { t, tx } from '../../text/t.ts'
 import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 
 const WORST = ['failed', 'killed', 'lost'] as const
 
@@ -15,13 +17,19 @@ const badOf = (row: ExecutorRow): number => WORST.reduce((sum, state) => sum + (
 export function executorBars(rows: readonly ExecutorRow[]): LaneBar[] {
   return rows.flatMap((row): LaneBar[] => {
     if (row.begin_time_ns === undefined || row.duration_ns === undefined) return []
-    const gone = row.state === 'removed' ? `, went: ${visible(row.reason ?? 'no reason is known')}` : ''
+    const gone =
+      row.state === 'removed' ? t(', went: {reason}', { reason: visible(row.reason ?? t('no reason is known')) }) : ''
     return [
       {
         key: row.executor,
         begin: row.begin_time_ns,
         end: row.begin_time_ns + BigInt(Math.round(row.duration_ns)),
-        label: `executor ${visible(row.executor)} on ${visible(row.host ?? '?')}: ${duration(row.duration_ns)}${gone}`,
+        label: t('executor {executor} on {host}: {duration}{gone}', {
+          executor: visible(row.executor),
+          host: visible(row.host ?? '?'),
+          duration: duration(row.duration_ns),
+          gone,
+        }),
         text: `${visible(row.executor)} ${visible(row.host ?? '')}`,
         className: row.state === 'removed' ? 'failed' : 'fine',
         chosen: false,
@@ -33,7 +41,7 @@ export function executorBars(rows: readonly ExecutorRow[]): LaneBar[] {
 const COLUMNS: readonly Column<ExecutorRow>[] = [
   {
     key: 'executor',
-    head: 'executor',
+    head: t('executor'),
     text: true,
     cell: (row) => (
       <>
@@ -43,23 +51,23 @@ const COLUMNS: readonly Column<ExecutorRow>[] = [
   },
   {
     key: 'state',
-    head: 'state',
+    head: t('state'),
     text: true,
-    cell: (row) => (row.reason === undefined ? row.state : `${row.state}: ${visible(row.reason)}`),
+    cell: (row) => (row.reason === undefined ? word(row.state) : `${word(row.state)}: ${visible(row.reason)}`),
   },
-  { key: 'cores', head: 'cores', cell: (row) => (row.cores === undefined ? '-' : count(row.cores)) },
+  { key: 'cores', head: t('cores'), cell: (row) => (row.cores === undefined ? '-' : count(row.cores)) },
   {
     key: 'lived',
-    head: 'lived',
+    head: t('lived'),
     cell: (row) => (row.duration_ns === undefined ? '-' : duration(row.duration_ns)),
   },
-  { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
-  { key: 'failed', head: 'not well', cell: (row) => count(badOf(row)) },
-  { key: 'time', head: 'in tasks', cell: (row) => duration(row.tasks_ns) },
+  { key: 'tasks', head: t('tasks'), cell: (row) => count(row.tasks) },
+  { key: 'failed', head: t('not well'), cell: (row) => count(badOf(row)) },
+  { key: 'time', head: t('in tasks'), cell: (row) => duration(row.tasks_ns) },
   {
     key: 'busy',
-    head: 'busy',
-    title: 'Time in tasks, of all its cores while it lived',
+    head: t('busy'),
+    title: t('Time in tasks, of all its cores while it lived'),
     cell: (row) =>
       row.busy_share === undefined ? (
         '-'
@@ -69,22 +77,26 @@ const COLUMNS: readonly Column<ExecutorRow>[] = [
         </Bar>
       ),
   },
-  { key: 'gc', head: 'collecting garbage', cell: (row) => duration(row.gc_ns) },
-  { key: 'input', head: 'input', cell: (row) => bytes(row.input_bytes) },
-  { key: 'shuffle', head: 'shuffle in', cell: (row) => bytes(row.shuffle_read_bytes) },
+  { key: 'gc', head: t('collecting garbage'), cell: (row) => duration(row.gc_ns) },
+  { key: 'input', head: t('input'), cell: (row) => bytes(row.input_bytes) },
+  { key: 'shuffle', head: t('shuffle in'), cell: (row) => bytes(row.shuffle_read_bytes) },
 ]
 
 export function Executors({ answer }: { answer: ExecutorsAnswer }): VNode {
-  if (answer.executors.length === 0) return <p>No executor of it is stored.</p>
+  if (answer.executors.length === 0) return <p>{t('No executor of it is stored.')}</p>
   const lost = answer.executors.filter((row) => row.state === 'removed').length
   return (
     <>
       <p>
-        {count(answer.executors.length)} executors, {lost === 0 ? 'none of which went' : `${count(lost)} of which went`}
-        .
+        {tx('{executors} executors, {more}.', {
+          executors: count(answer.executors.length),
+          more: lost === 0 ? t('none of which went') : t('{lost} of which went', { lost: count(lost) }),
+        })}
       </p>
-      <Table label="Executors" columns={COLUMNS} rows={answer.executors} rowKey={(row) => row.executor} />
-      {answer.more === true && <p class="more">The first {count(answer.executors.length)}.</p>}
+      <Table label={t('Executors')} columns={COLUMNS} rows={answer.executors} rowKey={(row) => row.executor} />
+      {answer.more === true && (
+        <p class="more">{tx('The first {executors}.', { executors: count(answer.executors.length) })}</p>
+      )}
     </>
   )
 }

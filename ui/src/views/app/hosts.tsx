@@ -10,6 +10,7 @@ import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
 import { SampleCurves } from '../../parts/sample-curves.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -64,7 +65,7 @@ function columnsOf(hosts: readonly HostOfApp[], chosen: string): Column<HostOfAp
   return [
     {
       key: 'host',
-      head: 'host',
+      head: t('host'),
       text: true,
       cell: (row) => (
         <button
@@ -77,18 +78,18 @@ function columnsOf(hosts: readonly HostOfApp[], chosen: string): Column<HostOfAp
         </button>
       ),
     },
-    { key: 'executors', head: 'executors', cell: (row) => count(row.executors) },
-    { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
+    { key: 'executors', head: t('executors'), cell: (row) => count(row.executors) },
+    { key: 'tasks', head: t('tasks'), cell: (row) => count(row.tasks) },
     {
       key: 'slow',
-      head: 'slow tasks',
-      title: 'that ran on it, or waited for it',
+      head: t('slow tasks'),
+      title: t('that ran on it, or waited for it'),
       cell: (row) => count(row.stragglers.length),
     },
     {
       key: 'lost',
-      head: 'lost',
-      title: 'above the medians of their stages',
+      head: t('lost'),
+      title: t('above the medians of their stages'),
       cell: (row) => (
         <Bar part={row.lostNs} whole={most}>
           {duration(row.lostNs)}
@@ -101,14 +102,21 @@ function columnsOf(hosts: readonly HostOfApp[], chosen: string): Column<HostOfAp
 function barsOf(app: string, row: HostOfApp): LaneBar[] {
   return row.stragglers.flatMap((one): LaneBar[] => {
     if (one.begin_time_ns === undefined) return []
-    const topic = one.main_cause?.topic ?? 'no cause'
+    const topic = one.main_cause?.topic ?? t('no cause')
     const text = `× ${one.scale.toFixed(1)} ${topic}`
     return [
       {
         key: String(one.task),
         begin: one.begin_time_ns,
         end: one.begin_time_ns + BigInt(Math.round(one.duration_ns)),
-        label: `${text}: task ${one.task} of stage ${one.stage}.${one.stage_attempt} on ${visible(one.host ?? '?')}, ${duration(one.duration_ns)}, against the median`,
+        label: t('{text}: task {task} of stage {stage}.{stageAttempt} on {host}, {duration}, against the median', {
+          text,
+          task: one.task,
+          stage: one.stage,
+          stageAttempt: one.stage_attempt,
+          host: visible(one.host ?? '?'),
+          duration: duration(one.duration_ns),
+        }),
         text,
         className: heldBy(one) === row.host ? 'failed' : 'slow-bar',
         href: linkTo('stage', app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) }),
@@ -125,19 +133,17 @@ function OneHost({ app, row }: { app: StagesAnswer; row: HostOfApp }): VNode {
   const period = { since: BigInt(asked.since!), until: BigInt(asked.until!) }
   const bars = barsOf(app.app, row)
   const groups = [
-    { name: 'held by it', bars: bars.filter((bar) => bar.className === 'failed') },
-    { name: 'slow on it', bars: bars.filter((bar) => bar.className !== 'failed') },
+    { name: t('held by it'), bars: bars.filter((bar) => bar.className === 'failed') },
+    { name: t('slow on it'), bars: bars.filter((bar) => bar.className !== 'failed') },
   ].filter((group) => group.bars.length > 0)
   return (
-    <section class="host-of-app" aria-label={`${visible(row.host)} while it ran`}>
-      <h3>
-        <a href={linkTo('hosts', row.host)}>{visible(row.host)}</a> while it ran
-      </h3>
-      <Lanes label={`Slow tasks of ${visible(row.host)}`} groups={groups} period={period} />
+    <section class="host-of-app" aria-label={t('{host} while it ran', { host: visible(row.host) })}>
+      <h3>{tx('{host} while it ran', { host: <a href={linkTo('hosts', row.host)}>{visible(row.host)}</a> })}</h3>
+      <Lanes label={t('Slow tasks of {host}', { host: visible(row.host) })} groups={groups} period={period} />
       <Shown answer={answer} lines={4}>
         {(data) =>
           data.at.length === 0 ? (
-            <p class="more">No samples of this host were sent.</p>
+            <p class="more">{t('No samples of this host were sent.')}</p>
           ) : (
             <SampleCurves of={data} period={period} />
           )
@@ -149,10 +155,10 @@ function OneHost({ app, row }: { app: StagesAnswer; row: HostOfApp }): VNode {
 
 export function HostsOfApp({ app, hosts }: { app: StagesAnswer; hosts: readonly HostOfApp[] }): VNode {
   const chosen = chosenHost(hosts)
-  if (chosen === undefined) return <p class="more">No host of it is known.</p>
+  if (chosen === undefined) return <p class="more">{t('No host of it is known.')}</p>
   return (
     <>
-      <Table label="Hosts" columns={columnsOf(hosts, chosen.host)} rows={hosts} rowKey={(row) => row.host} />
+      <Table label={t('Hosts')} columns={columnsOf(hosts, chosen.host)} rows={hosts} rowKey={(row) => row.host} />
       <OneHost key={chosen.host} app={app} row={chosen} />
     </>
   )

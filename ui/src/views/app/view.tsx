@@ -12,9 +12,11 @@ import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 import { Advice } from './advice.tsx'
 import { Executors, executorBars } from './executors.tsx'
 import { HostsOfApp, chosenHost, hostsOf, samplesAsked } from './hosts.tsx'
@@ -24,11 +26,11 @@ const STRAGGLERS = '50'
 /** More of them are not told apart over time. */
 const JOBS_DRAWN = 12
 const STATES: Readonly<Record<string, string>> = {
-  running: 'is running',
-  silent: 'is silent: its log has no end, and nothing new',
-  ended: 'has ended',
-  'cut off': 'was cut off',
-  unknown: 'left records, but no log',
+  running: t('is running'),
+  silent: t('is silent: its log has no end, and nothing new'),
+  ended: t('has ended'),
+  'cut off': t('was cut off'),
+  unknown: t('left records, but no log'),
 }
 
 const stageKey = (row: { stage: number; attempt: number }): string => `${row.stage}.${row.attempt}`
@@ -38,13 +40,18 @@ function barsOf(answer: StagesAnswer, rows: readonly StageRow[]): LaneBar[] {
   return rows.flatMap((row): LaneBar[] => {
     if (row.begin_time_ns === undefined || row.duration_ns === undefined) return []
     const stragglers = row.stragglers ?? 0
-    const text = `${stageKey(row)}${stragglers > 0 ? ` · ${stragglers} slow` : ''}`
+    const text = `${stageKey(row)}${stragglers > 0 ? t(' · {stragglers} slow', { stragglers }) : ''}`
     return [
       {
         key: stageKey(row),
         begin: row.begin_time_ns,
         end: row.begin_time_ns + BigInt(Math.round(row.duration_ns)),
-        label: `stage ${text}: ${row.state}, ${duration(row.duration_ns)}, ${row.tasks} tasks`,
+        label: t('stage {text}: {state}, {duration}, {tasks} tasks', {
+          text,
+          state: word(row.state),
+          duration: duration(row.duration_ns),
+          tasks: row.tasks,
+        }),
         text,
         className: row.state === 'failed' ? 'failed' : stragglers > 0 ? 'slow-bar' : 'fine',
         href: stageLink(answer.app, row),
@@ -59,9 +66,9 @@ function groupsOf(answer: StagesAnswer, jobs: JobsAnswer | undefined, executors:
   const drawn = jobs === undefined || jobs.jobs.length > JOBS_DRAWN ? [] : jobs.jobs
   const jobOf = new Map(drawn.flatMap((job) => job.stages.map((stage) => [stage, job.job] as const)))
   const rowsOf = (job: number | undefined): StageRow[] => answer.stages.filter((row) => jobOf.get(row.stage) === job)
-  const groups = drawn.map((job) => ({ name: `job ${job.job}`, bars: barsOf(answer, rowsOf(job.job)) }))
-  const others = { name: drawn.length > 0 ? 'other stages' : 'stages', bars: barsOf(answer, rowsOf(undefined)) }
-  const lived = { name: 'executors', bars: executorBars(executors?.executors ?? []) }
+  const groups = drawn.map((job) => ({ name: t('job {job}', { job: job.job }), bars: barsOf(answer, rowsOf(job.job)) }))
+  const others = { name: drawn.length > 0 ? t('other stages') : t('stages'), bars: barsOf(answer, rowsOf(undefined)) }
+  const lived = { name: t('executors'), bars: executorBars(executors?.executors ?? []) }
   return [...groups, others, lived].filter((group) => group.bars.length > 0)
 }
 
@@ -70,14 +77,14 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
   const time = (ns: number | undefined): string => (ns === undefined ? '-' : duration(ns))
   const query: Column<StageRow> = {
     key: 'query',
-    head: 'query',
+    head: t('query'),
     text: true,
     cell: (row) => (row.query === undefined ? '' : <bdi title={visible(row.query_name ?? '')}>{row.query}</bdi>),
   }
   return [
     {
       key: 'stage',
-      head: 'stage',
+      head: t('stage'),
       text: true,
       cell: (row) => (
         <a href={stageLink(answer.app, row)}>
@@ -85,25 +92,25 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
         </a>
       ),
     },
-    { key: 'state', head: 'state', text: true, cell: (row) => row.state },
+    { key: 'state', head: t('state'), text: true, cell: (row) => word(row.state) },
     {
       key: 'duration',
-      head: 'duration',
+      head: t('duration'),
       cell: (row) => (
         <Bar part={row.duration_ns ?? 0} whole={longest}>
           {time(row.duration_ns)}
         </Bar>
       ),
     },
-    { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
-    { key: 'median', head: 'median', cell: (row) => time(row.median_ns) },
+    { key: 'tasks', head: t('tasks'), cell: (row) => count(row.tasks) },
+    { key: 'median', head: t('median'), cell: (row) => time(row.median_ns) },
     { key: 'p95', head: '95 %', cell: (row) => time(row.p95_ns) },
-    { key: 'max', head: 'most', cell: (row) => time(row.max_ns) },
-    { key: 'stragglers', head: 'stragglers', cell: (row) => count(row.stragglers ?? 0) },
-    { key: 'input', head: 'input', cell: (row) => bytes(row.input_bytes ?? 0) },
+    { key: 'max', head: t('most'), cell: (row) => time(row.max_ns) },
+    { key: 'stragglers', head: t('stragglers'), cell: (row) => count(row.stragglers ?? 0) },
+    { key: 'input', head: t('input'), cell: (row) => bytes(row.input_bytes ?? 0) },
     {
       key: 'shuffle',
-      head: 'shuffle',
+      head: t('shuffle'),
       cell: (row) => bytes((row.shuffle_read_bytes ?? 0) + (row.shuffle_write_bytes ?? 0)),
     },
     ...(answer.stages.some((row) => row.query !== undefined) ? [query] : []),
@@ -111,27 +118,47 @@ function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
 }
 
 function Why({ answer }: { answer: WhyAnswer }): VNode {
-  if (answer.stragglers_total === 0) return <p>No task took 1.5 times the median of its stage or more.</p>
+  if (answer.stragglers_total === 0) return <p>{t('No task took 1.5 times the median of its stage or more.')}</p>
   return (
     <>
       <p>
-        {count(answer.stragglers_total)} of {count(answer.tasks)} tasks were slow,{' '}
-        {share(answer.explained, answer.stragglers_total)} of them with a cause.
+        {tx('{stragglersTotal} of {tasks} tasks were slow, {explained} of them with a cause.', {
+          stragglersTotal: count(answer.stragglers_total),
+          tasks: count(answer.tasks),
+          explained: share(answer.explained, answer.stragglers_total),
+        })}
       </p>
       <Suspects suspects={answer.suspects} />
       <ul class="suspects">
         {answer.stragglers.map((one) => (
           <li key={one.task}>
-            <a
-              href={linkTo('stage', answer.app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) })}
-            >
-              stage {one.stage}.{one.stage_attempt}, task {one.task}
-            </a>
-            : {duration(one.duration_ns)}, {one.scale.toFixed(1)} times the median. <Cause straggler={one} />
+            {tx('{stage}: {duration}, {scale} times the median.', {
+              stage: (
+                <a
+                  href={linkTo('stage', answer.app, {
+                    stage: `${one.stage}.${one.stage_attempt}`,
+                    sel: String(one.task),
+                  })}
+                >
+                  {tx('stage {stage}.{stageAttempt}, task {task}', {
+                    stage: one.stage,
+                    stageAttempt: one.stage_attempt,
+                    task: one.task,
+                  })}
+                </a>
+              ),
+              duration: duration(one.duration_ns),
+              scale: one.scale.toFixed(1),
+            })}{' '}
+            <Cause straggler={one} />
           </li>
         ))}
       </ul>
-      {answer.more === true && <p class="more">The {count(answer.stragglers.length)} that lost most time.</p>}
+      {answer.more === true && (
+        <p class="more">
+          {tx('The {stragglers} that lost most time.', { stragglers: count(answer.stragglers.length) })}
+        </p>
+      )}
     </>
   )
 }
@@ -140,11 +167,21 @@ function sentence(answer: StagesAnswer | undefined): VNode | undefined {
   if (answer === undefined) return undefined
   return (
     <>
-      <b>{visible(answer.name ?? answer.id)}</b> {STATES[answer.state] ?? answer.state}
-      {answer.duration_ns !== undefined && `, took ${duration(answer.duration_ns)}`}
-      {answer.begin_time_ns !== undefined && ` from ${dayTime(answer.begin_time_ns, zone.value)} ${zoneName()}`}, in{' '}
-      {count(answer.stages.length)} stages
-      {answer.spark_version !== undefined && ` on Spark ${visible(answer.spark_version)}`}.
+      {tx('{name} {state}{more}{more2}, in {stages} stages{more3}.', {
+        name: <b>{visible(answer.name ?? answer.id)}</b>,
+        state: STATES[answer.state] ?? answer.state,
+        more: answer.duration_ns !== undefined && t(', took {duration}', { duration: duration(answer.duration_ns) }),
+        more2:
+          answer.begin_time_ns !== undefined &&
+          t(' from {beginTime} {zoneName}', {
+            beginTime: dayTime(answer.begin_time_ns, zone.value),
+            zoneName: zoneName(),
+          }),
+        stages: count(answer.stages.length),
+        more3:
+          answer.spark_version !== undefined &&
+          t(' on Spark {sparkVersion}', { sparkVersion: visible(answer.spark_version) }),
+      })}
     </>
   )
 }
@@ -165,8 +202,8 @@ export function AppView(): VNode {
   const samples = stages.data && host && samplesAsked(stages.data, host.host)
   return (
     <View
-      title={`Application ${app}`}
-      question="What ran, and what held it?"
+      title={t('Application {app}', { app })}
+      question={t('What ran, and what held it?')}
       sentence={sentence(stages.data)}
       asked={[
         { question: 'stages', parameters: { app } },
@@ -178,37 +215,37 @@ export function AppView(): VNode {
       ]}
       tools={
         <a class="button" href={linkTo('operations', app)}>
-          Its operations
+          {t('Its operations')}
         </a>
       }
     >
       <Shown answer={stages} lines={10}>
         {(data) => (
           <>
-            <Lanes label="Stages over time" groups={groupsOf(data, jobs.data, executors.data)} />
-            <Table label="Stages" columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
+            <Lanes label={t('Stages over time')} groups={groupsOf(data, jobs.data, executors.data)} />
+            <Table label={t('Stages')} columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
           </>
         )}
       </Shown>
-      <h2>What held it</h2>
+      <h2>{t('What held it')}</h2>
       <Shown answer={why} lines={4}>
         {(data) => <Why answer={data} />}
       </Shown>
-      <h2>What to change</h2>
+      <h2>{t('What to change')}</h2>
       <Shown answer={advice} lines={4}>
         {(data) => <Advice answer={data} />}
       </Shown>
       {stages.data !== undefined && hosts.length > 0 && (
         <>
-          <h2>Hosts</h2>
+          <h2>{t('Hosts')}</h2>
           <HostsOfApp app={stages.data} hosts={hosts} />
         </>
       )}
-      <h2>Jobs</h2>
+      <h2>{t('Jobs')}</h2>
       <Shown answer={jobs} lines={3}>
         {(data) => <Jobs answer={data} />}
       </Shown>
-      <h2>Executors</h2>
+      <h2>{t('Executors')}</h2>
       <Shown answer={executors} lines={3}>
         {(data) => <Executors answer={data} />}
       </Shown>

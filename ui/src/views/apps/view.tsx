@@ -8,9 +8,11 @@ import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 
 const LIMIT = '100'
 /** Of so many, the newest, it is asked what to change, once: for each all tasks are read. */
@@ -22,7 +24,7 @@ function AdviceCell({ advice }: { advice: AppAdvice | undefined }): VNode {
   if (advice === undefined) return <>-</>
   return (
     <span class={`severity ${advice.severity}`} title={visible(advice.what ?? '')}>
-      {advice.severity}
+      {word(advice.severity)}
       {advice.rule !== undefined && `, ${advice.rule}`}
     </span>
   )
@@ -31,35 +33,43 @@ function AdviceCell({ advice }: { advice: AppAdvice | undefined }): VNode {
 const columnsWith = (advised: Advised): readonly Column<AppRow>[] => [
   {
     key: 'name',
-    head: 'application',
+    head: t('application'),
     text: true,
     cell: (row) => <a href={linkTo('app', row.app)}>{visible(row.name ?? row.id)}</a>,
   },
-  { key: 'app', head: 'id', text: true, cell: (row) => <code>{visible(row.app)}</code> },
-  { key: 'state', head: 'state', text: true, cell: (row) => <span class={`state-of ${row.state}`}>{row.state}</span> },
-  { key: 'user', head: 'user', text: true, cell: (row) => visible(row.user ?? '') },
+  { key: 'app', head: t('id'), text: true, cell: (row) => <code>{visible(row.app)}</code> },
+  {
+    key: 'state',
+    head: t('state'),
+    text: true,
+    cell: (row) => <span class={`state-of ${row.state}`}>{word(row.state)}</span>,
+  },
+  { key: 'user', head: t('user'), text: true, cell: (row) => visible(row.user ?? '') },
   {
     key: 'begin',
-    head: 'begin',
+    head: t('begin'),
     cell: (row) => (row.begin_time_ns === undefined ? '-' : dayTime(row.begin_time_ns, zone.value)),
   },
   {
     key: 'duration',
-    head: 'duration',
+    head: t('duration'),
     cell: (row) => (row.duration_ns === undefined ? '-' : duration(row.duration_ns)),
   },
-  { key: 'stages', head: 'stages', cell: (row) => count(row.stages) },
-  { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
-  { key: 'executors', head: 'executors', cell: (row) => count(row.executors) },
-  { key: 'advice', head: 'advice', text: true, cell: (row) => <AdviceCell advice={advised.get(row.app)} /> },
+  { key: 'stages', head: t('stages'), cell: (row) => count(row.stages) },
+  { key: 'tasks', head: t('tasks'), cell: (row) => count(row.tasks) },
+  { key: 'executors', head: t('executors'), cell: (row) => count(row.executors) },
+  { key: 'advice', head: t('advice'), text: true, cell: (row) => <AdviceCell advice={advised.get(row.app)} /> },
 ]
 
 function NoApps(): VNode {
   return (
     <div class="empty">
-      <h2>No application of Spark is stored</h2>
+      <h2>{t('No application of Spark is stored')}</h2>
       <p>
-        <code>plumb-bridge</code> sends the records of event logs to plumbd (<code>docs/spark.md</code>).
+        {tx('{link} sends the records of event logs to plumbd ({link2}).', {
+          link: <code>plumb-bridge</code>,
+          link2: <code>docs/spark.md</code>,
+        })}
       </p>
     </div>
   )
@@ -75,8 +85,8 @@ export function AppsView(): VNode {
   )
   return (
     <View
-      title="Applications"
-      question="What ran on Spark?"
+      title={t('Applications')}
+      question={t('What ran on Spark?')}
       asked={[
         { question: 'apps', parameters },
         { question: 'apps', parameters: advisedAsked },
@@ -94,12 +104,12 @@ export function AppsView(): VNode {
                 </p>
               )}
               <Table
-                label="Applications"
+                label={t('Applications')}
                 columns={columnsWith(new Map(found))}
                 rows={data.apps}
                 rowKey={(row) => row.app}
               />
-              {data.more === true && <p class="more">The newest {count(data.apps.length)}.</p>}
+              {data.more === true && <p class="more">{tx('The newest {apps}.', { apps: count(data.apps.length) })}</p>}
             </>
           )
         }

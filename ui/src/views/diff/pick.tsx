@@ -7,6 +7,7 @@ import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { ByHostChoice, Field, Select } from '../../parts/bits.tsx'
+import { t } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -26,7 +27,7 @@ function Pickers({ options, none }: { options: readonly Option[]; none: string }
       {(['a', 'b'] as const).map((name) => (
         <Select
           key={name}
-          label={name === 'a' ? 'before' : 'after'}
+          label={name === 'a' ? t('before') : t('after')}
           value={value(name) ?? ''}
           options={[['', none], ...known(name), ...options]}
           choose={(id) => go({ [name]: id, kind: kindOf(), sel: undefined })}
@@ -40,9 +41,12 @@ function Patterns(): VNode {
   const answer = useQuestion<ForestAnswer>('forest', { ...askedPeriod(), limit: LISTED })
   const options = (answer.data?.patterns ?? []).map((pattern): Option => {
     const root = visible(pattern.nodes[0]?.function ?? '')
-    return [pattern.pattern, `${root}, ${count(pattern.traces)} traces, ${pattern.pattern.slice(0, 8)}`]
+    return [
+      pattern.pattern,
+      t('{root}, {traces} traces, {id}', { root, traces: count(pattern.traces), id: pattern.pattern.slice(0, 8) }),
+    ]
   })
-  return <Pickers options={options} none="a pattern…" />
+  return <Pickers options={options} none={t('a pattern…')} />
 }
 
 function Traces(): VNode {
@@ -51,37 +55,37 @@ function Traces(): VNode {
     const begin = clockTime(row.begin_time_ns, zone.value)
     return [row.trace, `${duration(row.duration_ns)}, ${visible(row.root)}, ${begin}`]
   })
-  return <Pickers options={options} none="a trace…" />
+  return <Pickers options={options} none={t('a trace…')} />
 }
 
 function Periods(): VNode {
   return (
     <>
       <Select
-        label="against"
+        label={t('against')}
         value={value('earlier') ?? ''}
         options={EARLIER}
         choose={(earlier) => go({ earlier, a: undefined, b: undefined })}
       />
-      <Field name="a" label="or before" placeholder="2h..1h" width={11} />
-      <Field name="b" label="after" placeholder="1h.." width={11} />
+      <Field name="a" label={t('or before')} placeholder="2h..1h" width={11} />
+      <Field name="b" label={t('after')} placeholder="1h.." width={11} />
       <ByHostChoice />
     </>
   )
 }
 
 const KINDS: readonly (readonly [Kind, string])[] = [
-  ['period', 'periods'],
-  ['pattern', 'patterns'],
-  ['trace', 'traces'],
+  ['period', t('periods')],
+  ['pattern', t('patterns')],
+  ['trace', t('traces')],
 ]
 
 export function Pick(): VNode {
   const kind = kindOf()
   return (
     <>
-      <div class="choice" role="group" aria-label="compare">
-        <span class="label">compare</span>
+      <div class="choice" role="group" aria-label={t('compare')}>
+        <span class="label">{t('compare')}</span>
         {KINDS.map(([key, text]) => (
           <button
             key={key}
@@ -104,7 +108,7 @@ export function Pick(): VNode {
       {kind === 'period' ? <Periods /> : kind === 'pattern' ? <Patterns /> : <Traces />}
       {value('a') !== undefined && value('b') !== undefined && (
         <button type="button" onClick={() => go({ a: value('b'), b: value('a') })}>
-          swap
+          {t('swap')}
         </button>
       )}
     </>

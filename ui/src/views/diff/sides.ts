@@ -3,6 +3,7 @@
 import { value } from '../../app/address.ts'
 import { absolute, askedPeriod, isRelative, lengthNs, nowNs } from '../../app/period.ts'
 import { zone } from '../../app/choices.ts'
+import { t } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 
 export type Kind = 'period' | 'pattern' | 'trace'
@@ -15,9 +16,9 @@ export interface Sides {
 const DAY = '1d'
 const WEEK = '7d'
 export const EARLIER = [
-  ['', 'as long, before'],
-  [DAY, 'a day before'],
-  [WEEK, 'a week before'],
+  ['', t('as long, before')],
+  [DAY, t('a day before')],
+  [WEEK, t('a week before')],
 ] as const
 
 /** "90m": whole seconds, for the API. */
@@ -57,14 +58,14 @@ export function chosenSides(): Sides | undefined {
 function pointText(text: string): string {
   if (/^\d{16,}$/.test(text)) return dayTime(BigInt(text), zone.value)
   const seconds = /^(\d+)s$/.exec(text)
-  if (seconds && Number(seconds[1]) % 3600 === 0) return `${Number(seconds[1]) / 3600} h ago`
-  if (seconds && Number(seconds[1]) % 60 === 0) return `${Number(seconds[1]) / 60} min ago`
-  return text === '' ? 'now' : `${text} ago`
+  if (seconds && Number(seconds[1]) % 3600 === 0) return t('{hours} h ago', { hours: Number(seconds[1]) / 3600 })
+  if (seconds && Number(seconds[1]) % 60 === 0) return t('{minutes} min ago', { minutes: Number(seconds[1]) / 60 })
+  return text === '' ? t('now') : t('{time} ago', { time: text })
 }
 
 /** A side as people read it. */
 export function sideText(kind: Kind, side: string): string {
-  if (kind !== 'period') return kind === 'trace' ? side : `pattern ${side.slice(0, 8)}…`
+  if (kind !== 'period') return kind === 'trace' ? side : t('pattern {id}…', { id: side.slice(0, 8) })
   const [from = '', to = ''] = side.split('..')
-  return `${from === '' ? 'the begin' : pointText(from)} to ${pointText(to)}`
+  return t('{from} to {to}', { from: from === '' ? t('the begin') : pointText(from), to: pointText(to) })
 }

@@ -8,6 +8,7 @@ import { Name } from '../../parts/bits.tsx'
 import { ChangeWord, changeText, toneOf, zText } from '../../parts/change.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Icicle, type NamedNode } from '../../parts/icicle.tsx'
+import { t } from '../../text/t.ts'
 import { count, duration, meanResolution } from '../../text/units.ts'
 
 export const mean = (of: Measure | undefined): string =>
@@ -64,8 +65,10 @@ export function TreeDiff({ rows }: { rows: readonly DiffRow[] }): VNode {
   return (
     <>
       <p class="legend-line quiet-text">
-        <span class="ramp peers" aria-hidden="true" /> a quarter of the mean, the same, four times · as wide as the
-        longer of both · dashed: only before, or only after
+        <span class="ramp peers" aria-hidden="true" />{' '}
+        {t(
+          'a quarter of the mean, the same, four times · as wide as the longer of both · dashed: only before, or only after',
+        )}
       </p>
       <Exported name="tree">
         <Icicle
@@ -79,21 +82,23 @@ export function TreeDiff({ rows }: { rows: readonly DiffRow[] }): VNode {
         />
       </Exported>
       <Exported name="calls" table>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Calls">
+        <div class="scroll" tabIndex={0} role="region" aria-label={t('Calls')}>
           <table class="tree">
-            <caption class="unseen">Calls</caption>
+            <caption class="unseen">{t('Calls')}</caption>
             <thead>
               <tr>
-                {['call', 'change'].map((head) => (
+                {[t('call'), t('change')].map((head) => (
                   <th key={head} scope="col" class="text">
                     {head}
                   </th>
                 ))}
-                {['mean before', 'mean after', 'difference', 'calls before', 'calls after', 'z'].map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
+                {[t('mean before'), t('mean after'), t('difference'), t('calls before'), t('calls after'), 'z'].map(
+                  (head) => (
+                    <th key={head} scope="col">
+                      {head}
+                    </th>
+                  ),
+                )}
               </tr>
             </thead>
             <tbody>

@@ -10,6 +10,7 @@ import { ChangeWord, changeText, zText } from '../../parts/change.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, durationSigned } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Pick } from './pick.tsx'
@@ -23,7 +24,7 @@ const total = (row: DiffRow): number => row.total_change_ns ?? (row.b?.total_ns 
 function columnsOf(byHost: boolean): Column<DiffRow>[] {
   const host: Column<DiffRow> = {
     key: 'host',
-    head: 'host',
+    head: t('host'),
     text: true,
     cell: (row) => (
       <a class="plain" href={linkTo('hosts', row.host)}>
@@ -34,36 +35,36 @@ function columnsOf(byHost: boolean): Column<DiffRow>[] {
   return [
     {
       key: 'function',
-      head: 'function',
+      head: t('function'),
       text: true,
       cell: (row) => <FunctionLink of={row} />,
     },
     ...(byHost ? [host] : []),
-    { key: 'state', head: 'change', text: true, cell: (row) => <ChangeWord state={row.state} /> },
-    { key: 'a', head: 'mean before', cell: (row) => mean(row.a) },
-    { key: 'b', head: 'mean after', cell: (row) => mean(row.b) },
+    { key: 'state', head: t('change'), text: true, cell: (row) => <ChangeWord state={row.state} /> },
+    { key: 'a', head: t('mean before'), cell: (row) => mean(row.a) },
+    { key: 'b', head: t('mean after'), cell: (row) => mean(row.b) },
     {
       key: 'difference',
-      head: 'difference',
+      head: t('difference'),
       sort: 'mean_change_percent',
       cell: (row) => (row.a && row.b ? changeText(row) : '-'),
     },
     {
       key: 'calls',
-      head: 'calls before → after',
+      head: t('calls before → after'),
       cell: (row) => `${count(row.a?.calls ?? 0)} → ${count(row.b?.calls ?? 0)}`,
     },
     {
       key: 'total',
-      head: 'in all',
-      title: 'how much more (or less) time all calls took together',
+      head: t('in all'),
+      title: t('how much more (or less) time all calls took together'),
       sort: 'total_change_ns',
       cell: (row) => durationSigned(total(row), (row.b ?? row.a)?.resolution_ns ?? 1),
     },
     {
       key: 'z',
       head: 'z',
-      title: 'difference of the means in standard errors: below 3 it may be chance',
+      title: t('difference of the means in standard errors: below 3 it may be chance'),
       sort: 'z',
       cell: (row) => zText(row.z),
     },
@@ -79,7 +80,7 @@ function Patterns({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNod
   }
   return (
     <section>
-      <h2>Shapes of traces that were seen on one side only</h2>
+      <h2>{t('Shapes of traces that were seen on one side only')}</h2>
       <ul class="suspects">
         {patterns.map((one) => (
           <li key={one.pattern}>
@@ -92,8 +93,11 @@ function Patterns({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNod
             >
               {visible(one.functions[0] ?? one.pattern)}
             </a>
-            , {count(one.traces)} {one.traces === 1 ? 'trace' : 'traces'}
-            <span class="quiet-text"> with {one.functions.slice(1, 6).map(visible).join(', ')}</span>
+            , {count(one.traces)} {one.traces === 1 ? t('trace') : t('traces')}
+            <span class="quiet-text">
+              {' '}
+              {tx('with {functions}', { functions: one.functions.slice(1, 6).map(visible).join(', ') })}
+            </span>
           </li>
         ))}
       </ul>
@@ -108,27 +112,32 @@ function Sentence({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNod
     (a, b) => (a === undefined || total(b) > total(a) ? b : a),
     undefined,
   )
-  const what = answer.kind === 'period' ? 'functions' : 'calls'
+  const what = answer.kind === 'period' ? t('functions') : t('calls')
   const zone = answer.kind === 'period' && /\d{16}/.test(sides.b) ? ` ${zoneName()}` : ''
   return (
     <>
-      {slower.length === 0 ? (
-        <>No {what} became slower</>
-      ) : (
-        <>
-          {count(slower.length)} {what} became slower, most of all <b>{visible(worst!.function)}</b>
-          {worst!.host !== undefined && (
+      {tx('{more}, {more2} faster. Before: {kind}. After: {kind2}{zone}.', {
+        more:
+          slower.length === 0 ? (
+            <>{tx('No {what} became slower', { what })}</>
+          ) : (
             <>
-              {' '}
-              on <a href={linkTo('hosts', worst!.host)}>{visible(worst!.host)}</a>
+              {tx('{slower} {what} became slower, most of all {function}{more} ({worst})', {
+                slower: count(slower.length),
+                what,
+                function: <b>{visible(worst!.function)}</b>,
+                more: worst!.host !== undefined && (
+                  <> {tx('on {host}', { host: <a href={linkTo('hosts', worst!.host)}>{visible(worst!.host)}</a> })}</>
+                ),
+                worst: changeText(worst!),
+              })}
             </>
-          )}{' '}
-          ({changeText(worst!)})
-        </>
-      )}
-      , {faster.length === 0 ? 'none' : count(faster.length)} faster. Before: {sideText(answer.kind, sides.a)}. After:{' '}
-      {sideText(answer.kind, sides.b)}
-      {zone}.
+          ),
+        more2: faster.length === 0 ? t('none') : count(faster.length),
+        kind: sideText(answer.kind, sides.a),
+        kind2: sideText(answer.kind, sides.b),
+        zone,
+      })}
     </>
   )
 }
@@ -136,20 +145,22 @@ function Sentence({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNod
 function Rows({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNode {
   const all = value('show') === 'all'
   const rows = answer.kind === 'period' && !all ? answer.rows.filter((row) => row.state !== 'same') : answer.rows
-  if (answer.rows.length === 0) return <Empty what="Nothing on either side" filters={['a', 'b', 'role', 'host']} />
+  if (answer.rows.length === 0) return <Empty what={t('Nothing on either side')} filters={['a', 'b', 'role', 'host']} />
   if (answer.kind !== 'period') return <TreeDiff rows={rows} />
   return (
     <>
       {rows.length === 0 ? (
         <p class="more">
-          All {count(answer.rows.length)} are the same, as far as chance can be told from change.{' '}
+          {tx('All {rows} are the same, as far as chance can be told from change.', {
+            rows: count(answer.rows.length),
+          })}{' '}
           <button type="button" onClick={() => go({ show: 'all' })}>
-            Show them
+            {t('Show them')}
           </button>
         </p>
       ) : (
         <Table
-          label="Changes"
+          label={t('Changes')}
           columns={columnsOf(value('by') === 'host')}
           rows={rows}
           rowKey={(row) => `${row.function} ${row.role} ${row.host ?? ''}`}
@@ -158,9 +169,9 @@ function Rows({ answer, sides }: { answer: DiffAnswer; sides: Sides }): VNode {
       )}
       {answer.more === true && (
         <p class="more">
-          The {count(answer.rows.length)} that changed most.{' '}
+          {tx('The {rows} that changed most.', { rows: count(answer.rows.length) })}{' '}
           <button type="button" onClick={() => go({ limit: '0' })}>
-            Show all
+            {t('Show all')}
           </button>
         </p>
       )}
@@ -173,18 +184,24 @@ function Unchosen(): VNode {
   const kind = kindOf()
   return (
     <div class="empty">
-      <h2>{kind === 'period' ? 'Nothing is before everything' : `Choose two ${kind}s`}</h2>
+      <h2>
+        {kind === 'period'
+          ? t('Nothing is before everything')
+          : kind === 'pattern'
+            ? t('Choose two patterns')
+            : t('Choose two traces')}
+      </h2>
       <p>
         {kind === 'period'
-          ? 'Choose a period above, or write both sides, as 2h..1h and 1h.. would be.'
+          ? t('Choose a period above, or write both sides, as 2h..1h and 1h.. would be.')
           : kind === 'trace'
-            ? 'In the two fields above, or tick two in the list of traces.'
-            : 'In the two fields above.'}
+            ? t('In the two fields above, or tick two in the list of traces.')
+            : t('In the two fields above.')}
       </p>
       {kind === 'trace' && (
         <p class="buttons">
           <a class="button" href={linkTo('traces')}>
-            The list of traces
+            {t('The list of traces')}
           </a>
         </p>
       )}
@@ -208,8 +225,8 @@ export function DiffView(): VNode {
   const answer = useQuestion<DiffAnswer>('diff', sides === undefined ? null : parameters)
   return (
     <View
-      title="Diff"
-      question="What became slower?"
+      title={t('Diff')}
+      question={t('What became slower?')}
       {...(answer.data === undefined || sides === undefined
         ? {}
         : { sentence: <Sentence answer={answer.data} sides={sides} /> })}
@@ -223,15 +240,15 @@ export function DiffView(): VNode {
               name="show"
               label=""
               options={[
-                ['', 'what changed'],
-                ['all', 'all'],
+                ['', t('what changed')],
+                ['all', t('all')],
               ]}
             />
           )}
         </>
       }
     >
-      <Chips names={[['host', 'host']]} />
+      <Chips names={[['host', t('host')]]} />
       {sides === undefined ? (
         <Unchosen />
       ) : (

@@ -7,29 +7,32 @@ import { Strip, logDomain, type Domain } from '../../marks/strip.tsx'
 import { Name, Opener } from '../../parts/bits.tsx'
 import { Icicle } from '../../parts/icicle.tsx'
 import { Facts, factsOf } from '../../parts/measure.tsx'
+import { t, tx } from '../../text/t.ts'
 import type { Width } from '../../timeline/icicle.ts'
 import { count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 function NodePanel({ node }: { node: PatternNode }): VNode {
   return (
-    <section class="panel" aria-label="The call that is chosen">
+    <section class="panel" aria-label={t('The call that is chosen')}>
       <h3>
         <Name text={node.function} role={node.role} />
       </h3>
       <Facts facts={factsOf(node)} />
       <p class="buttons">
         <a class="button" href={linkTo('traces', '', { function: node.function, role: node.role })}>
-          Traces with it
+          {t('Traces with it')}
         </a>
         <a class="button" href={linkTo('functions', '', { function: node.function, by: 'host' })}>
-          By host
+          {t('By host')}
         </a>
         <button type="button" onClick={() => go({ exclude: [...values('exclude'), node.function] })}>
-          Leave it out
+          {t('Leave it out')}
         </button>
       </p>
-      {node.hosts.length > 0 && <p class="quiet-text">ran on {node.hosts.map(visible).join(', ')}</p>}
+      {node.hosts.length > 0 && (
+        <p class="quiet-text">{tx('ran on {hosts}', { hosts: node.hosts.map(visible).join(', ') })}</p>
+      )}
     </section>
   )
 }
@@ -45,21 +48,26 @@ function spreadOf(node: PatternNode, domain: Domain): VNode | string {
     max: node.max_ns!,
   }
   const time = (ns: number): string => duration(ns, node.resolution_ns)
-  const label = `least ${time(spread.min)}, median ${time(spread.q50)}, 95 % ${time(spread.q95)}, most ${time(spread.max)}`
+  const label = t('least {min}, median {q50}, 95 % {q95}, most {max}', {
+    min: time(spread.min),
+    q50: time(spread.q50),
+    q95: time(spread.q95),
+    max: time(spread.max),
+  })
   return <Strip spread={spread} domain={domain} label={label} />
 }
 
 function TreeTable({ nodes, chosen }: { nodes: readonly PatternNode[]; chosen: number }): VNode {
   const domain = logDomain(nodes.flatMap((node) => (node.min_ns === undefined ? [] : [node.min_ns, node.max_ns!])))
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="The tree as a table">
+    <div class="scroll" tabIndex={0} role="region" aria-label={t('The tree as a table')}>
       <table class="tree">
         <thead>
           <tr>
             <th scope="col" class="text">
-              call
+              {t('call')}
             </th>
-            {['calls', 'mean', 'spread (log)', '95 %', 'total', 'self', 'critical'].map((head) => (
+            {[t('calls'), t('mean'), t('spread (log)'), '95 %', t('total'), t('self'), t('critical')].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -107,8 +115,8 @@ function Opened({ pattern }: { pattern: Pattern }): VNode {
       {focus >= 0 && (
         <p class="chips">
           <span class="chip">
-            below <b>{visible(pattern.nodes[focus]!.function)}</b>
-            <button type="button" aria-label="the whole tree" onClick={() => go({ focus: undefined })}>
+            {tx('below {function}', { function: <b>{visible(pattern.nodes[focus]!.function)}</b> })}
+            <button type="button" aria-label={t('the whole tree')} onClick={() => go({ focus: undefined })}>
               ×
             </button>
           </span>
@@ -133,16 +141,19 @@ function Opened({ pattern }: { pattern: Pattern }): VNode {
 function Marks({ pattern }: { pattern: Pattern }): VNode {
   const marks = [
     pattern.mixed === true
-      ? ['rare shapes', 'traces of rare shapes, counted together by the paths of their calls']
+      ? [t('rare shapes'), t('traces of rare shapes, counted together by the paths of their calls')]
       : [],
-    pattern.incomplete ? ['incomplete', 'spans are missing'] : [],
+    pattern.incomplete ? [t('incomplete'), t('spans are missing')] : [],
     pattern.merged !== undefined
-      ? [`${count(pattern.merged)} merged`, 'patterns that became equal by what is left out']
+      ? [
+          t('{patterns} merged', { patterns: count(pattern.merged) }),
+          t('patterns that became equal by what is left out'),
+        ]
       : [],
     pattern.stored_traces !== undefined
       ? [
-          `${count(pattern.stored_traces)} still stored`,
-          'the other traces were removed for age or space; the statistics stay',
+          t('{storedTraces} still stored', { storedTraces: count(pattern.stored_traces) }),
+          t('the other traces were removed for age or space; the statistics stay'),
         ]
       : [],
   ].filter((mark) => mark.length > 0)
@@ -173,11 +184,15 @@ export function PatternCard(props: { pattern: Pattern; number: number; whole: nu
         </Opener>
         <Marks pattern={pattern} />
         <span class="amounts">
-          <b>{share(pattern.total_ns, props.whole)}</b> of the time · {count(pattern.traces)} traces ·{' '}
-          {duration(pattern.total_ns)} · {count(pattern.nodes.length)} nodes
+          {tx('{total} of the time · {traces} traces · {total2} · {nodes} nodes', {
+            total: <b>{share(pattern.total_ns, props.whole)}</b>,
+            traces: count(pattern.traces),
+            total2: duration(pattern.total_ns),
+            nodes: count(pattern.nodes.length),
+          })}
         </span>
-        <a href={linkTo('traces', '', { pattern: pattern.pattern, sort: 'duration_ns' })}>traces</a>
-        {pattern.first_example !== undefined && <a href={linkTo('trace', pattern.first_example)}>newest</a>}
+        <a href={linkTo('traces', '', { pattern: pattern.pattern, sort: 'duration_ns' })}>{t('traces')}</a>
+        {pattern.first_example !== undefined && <a href={linkTo('trace', pattern.first_example)}>{t('newest')}</a>}
       </header>
       <div class="share-line" aria-hidden="true">
         <span style={{ width: `${((100 * pattern.total_ns) / Math.max(props.whole, 1)).toFixed(2)}%` }} />

@@ -9,6 +9,7 @@ import { Chips, Choice, RoleChoice } from '../../parts/bits.tsx'
 import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { PatternCard } from './pattern.tsx'
@@ -21,9 +22,16 @@ function sentence(answer: ForestAnswer | undefined): VNode | undefined {
   const all = answer.patterns.reduce((sum, pattern) => sum + pattern.total_ns, answer.rest?.total_ns ?? 0)
   return (
     <>
-      {count(answer.traces)} traces have {count(answer.patterns_total ?? answer.patterns.length)} shapes. The heaviest,{' '}
-      <b>{visible(heaviest.nodes[0]?.function ?? '')}</b>, is {share(heaviest.traces, answer.traces)} of them and{' '}
-      {share(heaviest.total_ns, all)} of their time.
+      {tx(
+        '{traces} traces have {patternsTotal} shapes. The heaviest, {function}, is {traces2} of them and {total} of their time.',
+        {
+          traces: count(answer.traces),
+          patternsTotal: count(answer.patterns_total ?? answer.patterns.length),
+          function: <b>{visible(heaviest.nodes[0]?.function ?? '')}</b>,
+          traces2: share(heaviest.traces, answer.traces),
+          total: share(heaviest.total_ns, all),
+        },
+      )}
     </>
   )
 }
@@ -35,10 +43,10 @@ function Excluded(): VNode {
     <p class="chips">
       {excluded.map((name) => (
         <span key={name} class="chip">
-          without <b>{visible(name)}</b>
+          {tx('without {name}', { name: <b>{visible(name)}</b> })}
           <button
             type="button"
-            aria-label={`${visible(name)} again`}
+            aria-label={t('{name} again', { name: visible(name) })}
             onClick={() => go({ exclude: excluded.filter((other) => other !== name) })}
           >
             ×
@@ -53,10 +61,13 @@ function Rest({ answer }: { answer: ForestAnswer }): VNode {
   if (answer.rest === undefined) return <></>
   return (
     <p class="more">
-      {count(answer.rest.patterns)} more patterns have {count(answer.rest.traces)} traces and{' '}
-      {duration(answer.rest.total_ns)}.{' '}
+      {tx('{patterns} more patterns have {traces} traces and {total}.', {
+        patterns: count(answer.rest.patterns),
+        traces: count(answer.rest.traces),
+        total: duration(answer.rest.total_ns),
+      })}{' '}
       <button type="button" onClick={() => go({ limit: String(answer.patterns.length * 4) })}>
-        Show more
+        {t('Show more')}
       </button>
     </p>
   )
@@ -64,7 +75,7 @@ function Rest({ answer }: { answer: ForestAnswer }): VNode {
 
 function Patterns({ answer }: { answer: ForestAnswer }): VNode {
   if (answer.patterns.length === 0)
-    return <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
+    return <Empty what={t('No traces')} filters={FILTERS.filter((name) => value(name) !== undefined)} />
   const all = answer.patterns.reduce((sum, pattern) => sum + pattern.total_ns, answer.rest?.total_ns ?? 0)
   const open = value('open') ?? answer.patterns[0]!.pattern
   return (
@@ -97,41 +108,41 @@ export function ForestView(): VNode {
   const answer = useQuestion<ForestAnswer>('forest', parameters)
   return (
     <View
-      title="Forest"
-      question="What do calls look like together?"
+      title={t('Forest')}
+      question={t('What do calls look like together?')}
       sentence={sentence(answer.data)}
       asked={[{ question: 'forest', parameters }]}
       tools={
         <>
           <Choice
             name="width"
-            label="width"
+            label={t('width')}
             options={[
-              ['critical', 'critical time'],
-              ['total', 'total'],
-              ['self', 'self'],
-              ['calls', 'calls'],
+              ['critical', t('critical time')],
+              ['total', t('total')],
+              ['self', t('self')],
+              ['calls', t('calls')],
             ]}
           />
           <Choice
             name="sort"
-            label="heaviest by"
+            label={t('heaviest by')}
             options={[
-              ['', 'time'],
-              ['traces', 'traces'],
-              ['critical_ns', 'critical'],
+              ['', t('time')],
+              ['traces', t('traces')],
+              ['critical_ns', t('critical')],
             ]}
           />
           <RoleChoice />
-          <NameField name="function" kind="function" label="calls" />
+          <NameField name="function" kind="function" label={t('calls')} />
         </>
       }
     >
       <Chips
         names={[
-          ['host', 'host'],
-          ['function', 'calls'],
-          ['pattern', 'pattern'],
+          ['host', t('host')],
+          ['function', t('calls')],
+          ['pattern', t('pattern')],
         ]}
       />
       <Excluded />

@@ -11,6 +11,7 @@ import { LatencyMap, type Area } from '../../parts/latency.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Sames } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -50,7 +51,7 @@ function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNo
   if (answer.series.length < 2) return <></>
   return (
     <div>
-      <h3>By host, against the median of all</h3>
+      <h3>{t('By host, against the median of all')}</h3>
       <ul class="host-list">
         {answer.series.map((one) => {
           const ratio = one.ratio ?? 0
@@ -71,7 +72,7 @@ function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNo
         })}
       </ul>
       <p>
-        <a href={linkTo('overview', '', { function: row.function, role: row.role })}>All hosts over time</a>
+        <a href={linkTo('overview', '', { function: row.function, role: row.role })}>{t('All hosts over time')}</a>
       </p>
     </div>
   )
@@ -83,14 +84,14 @@ function Spread({ of, asked }: { of: Of; asked: Record<string, string | undefine
     <Shown answer={answer} lines={3}>
       {(data) =>
         data.columns.length === 0 ? (
-          <p class="more">No call recorded bytes.</p>
+          <p class="more">{t('No call recorded bytes.')}</p>
         ) : (
           <Exported name={`spread-${of}`}>
             <Histogram
               edges={data.edges}
               layers={[{ label: of, className: 'layer-one', shares: sharesOf(data) }]}
               write={WRITE[of]}
-              label={`How calls are spread by ${of}`}
+              label={t('How calls are spread by {of}', { of })}
             />
           </Exported>
         )
@@ -105,7 +106,7 @@ function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAn
   const high = useQuestion<SeriesAnswer>('series', { ...asked, field: 'q95_ns' })
   return (
     <div>
-      <h3>Mean and 95th of 100 over time</h3>
+      <h3>{t('Mean and 95th of 100 over time')}</h3>
       <Shown answer={mean} lines={4}>
         {(data) => (
           <Exported name="curve">
@@ -116,7 +117,7 @@ function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAn
               stepNs={data.step_ns ?? 1}
               write={WRITE.duration}
               height={190}
-              label={`${name} over time`}
+              label={t('{name} over time', { name })}
             />
           </Exported>
         )}
@@ -141,13 +142,13 @@ function tracesLink(row: FunctionRow, area: Area): string {
 function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: AskedOf }): VNode {
   return (
     <div>
-      <h3>Durations of {count(row.calls)} calls</h3>
+      <h3>{tx('Durations of {calls} calls', { calls: count(row.calls) })}</h3>
       <Exported name="spread">
         <Histogram
           edges={answer.edges}
-          layers={[{ label: 'calls', className: 'layer-one', shares: sharesOf(answer) }]}
+          layers={[{ label: t('calls'), className: 'layer-one', shares: sharesOf(answer) }]}
           write={WRITE.duration}
-          label="How calls are spread by duration"
+          label={t('How calls are spread by duration')}
         />
       </Exported>
       {row.bytes !== undefined && (
@@ -174,15 +175,15 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
     <div class="function-detail">
       <OverTime asked={asked} mean={mean} name={row.function} />
       <div>
-        <h3>Calls by time and duration</h3>
+        <h3>{t('Calls by time and duration')}</h3>
         <Shown answer={spread} lines={4}>
           {(data) => (
             <Exported name="latency">
               <LatencyMap
                 answer={data}
                 write={WRITE.duration}
-                what={['call', 'calls']}
-                hint="A click or a rectangle leads to the traces with such calls."
+                what={[t('call'), t('calls')]}
+                hint={t('A click or a rectangle leads to the traces with such calls.')}
                 onChoose={(area) => (location.hash = tracesLink(row, area))}
               />
             </Exported>
@@ -198,10 +199,10 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
           class="button"
           href={linkTo('traces', '', { function: row.function, role: row.role, host: row.host, sort: 'duration_ns' })}
         >
-          Slowest traces with it
+          {t('Slowest traces with it')}
         </a>
         <a class="button" href={linkTo('forest', '', { function: row.function })}>
-          Its call trees
+          {t('Its call trees')}
         </a>
       </p>
       <div class="sames">

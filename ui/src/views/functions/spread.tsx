@@ -4,6 +4,7 @@ import type { VNode } from 'preact'
 import type { Measure } from '../../api/answers.ts'
 import { Strip, type Domain, type Spread } from '../../marks/strip.tsx'
 import { bytes, bytesPerS, duration } from '../../text/units.ts'
+import { t } from '../../text/t.ts'
 
 export type Kind = 'times' | 'bytes' | 'rate'
 
@@ -51,12 +52,12 @@ export const SPREADS: Readonly<Record<Kind, Spreading>> = {
 function spreadLabel(row: Measure, spread: Spread, write: Spreading['write']): string {
   const part = (name: string, of: number): string => `${name} ${write(row, of)}`
   return [
-    part('least', spread.min),
+    part(t('least'), spread.min),
     part('25 %', spread.q25),
-    part('median', spread.q50),
+    part(t('median'), spread.q50),
     part('75 %', spread.q75),
     part('95 %', spread.q95),
-    part('most', spread.max),
+    part(t('most'), spread.max),
   ].join(', ')
 }
 

@@ -10,6 +10,7 @@ import { Bar, ByHostChoice, Chips, Choice, Name, Opener, RoleChoice } from '../.
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { bytes, bytesPerS, count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { FunctionDetail } from './detail.tsx'
@@ -20,9 +21,9 @@ const FILTERS = ['role', 'host', 'function', 'find']
 
 export function notesOf(row: Measure): string {
   const notes: [string, number | undefined][] = [
-    ['orphans', row.orphan_calls],
-    ['ended before they began', row.reversed_calls],
-    ['outside their parent', row.outside_parent_calls],
+    [t('orphans'), row.orphan_calls],
+    [t('ended before they began'), row.reversed_calls],
+    [t('outside their parent'), row.outside_parent_calls],
   ]
   return notes.flatMap(([name, calls]) => (calls === undefined ? [] : [`${count(calls)} ${name}`])).join(', ')
 }
@@ -45,16 +46,16 @@ const time = (row: Measure, ns: number | undefined): string =>
 function timeColumns(rows: readonly FunctionRow[], domain: Domain): Column<FunctionRow>[] {
   const self = Math.max(...rows.map((row) => row.self_ns))
   return [
-    { key: 'calls', head: 'calls', sort: 'calls', cell: (row) => count(row.calls) },
-    { key: 'mean', head: 'mean', sort: 'mean_ns', cell: mean },
-    { key: 'spread', head: 'spread (log)', cell: (row) => spreadCell('times', row, domain) },
-    { key: 'q50', head: 'median', sort: 'q50_ns', cell: (row) => time(row, row.q50_ns) },
+    { key: 'calls', head: t('calls'), sort: 'calls', cell: (row) => count(row.calls) },
+    { key: 'mean', head: t('mean'), sort: 'mean_ns', cell: mean },
+    { key: 'spread', head: t('spread (log)'), cell: (row) => spreadCell('times', row, domain) },
+    { key: 'q50', head: t('median'), sort: 'q50_ns', cell: (row) => time(row, row.q50_ns) },
     { key: 'q95', head: '95 %', sort: 'q95_ns', cell: (row) => time(row, row.q95_ns) },
-    { key: 'max', head: 'most', sort: 'max_ns', cell: (row) => duration(row.max_ns ?? 0, row.resolution_ns) },
+    { key: 'max', head: t('most'), sort: 'max_ns', cell: (row) => duration(row.max_ns ?? 0, row.resolution_ns) },
     {
       key: 'self',
-      head: 'self time',
-      title: 'time in the call itself, not in what it called',
+      head: t('self time'),
+      title: t('time in the call itself, not in what it called'),
       sort: 'self_ns',
       cell: (row) => (
         <Bar part={row.self_ns} whole={self}>
@@ -64,12 +65,12 @@ function timeColumns(rows: readonly FunctionRow[], domain: Domain): Column<Funct
     },
     {
       key: 'critical',
-      head: 'critical',
-      title: 'the share of it for which the root really waited',
+      head: t('critical'),
+      title: t('the share of it for which the root really waited'),
       sort: 'critical_ns',
       cell: (row) => duration(row.critical_ns, row.resolution_ns),
     },
-    { key: 'total', head: 'total', sort: 'total_ns', cell: (row) => duration(row.total_ns, row.resolution_ns) },
+    { key: 'total', head: t('total'), sort: 'total_ns', cell: (row) => duration(row.total_ns, row.resolution_ns) },
   ]
 }
 
@@ -78,30 +79,30 @@ function bytesColumns(kind: 'bytes' | 'rate', domain: Domain): Column<FunctionRo
   return [
     {
       key: 'calls',
-      head: 'calls',
+      head: t('calls'),
       sort: 'bytes.calls',
       cell: (row) => of(row, (r) => r.bytes && count(r.bytes.calls)),
     },
     {
       key: 'total',
-      head: 'bytes',
+      head: t('bytes'),
       sort: 'bytes.total_bytes',
       cell: (row) => of(row, (r) => r.bytes && bytes(r.bytes.total_bytes)),
     },
     {
       key: 'mean',
-      head: 'mean',
+      head: t('mean'),
       sort: 'bytes.mean_bytes',
       cell: (row) => of(row, (r) => r.bytes && bytes(r.bytes.mean_bytes)),
     },
     {
       key: 'spread',
-      head: kind === 'bytes' ? 'bytes (log)' : 'rate (log)',
+      head: kind === 'bytes' ? t('bytes (log)') : t('rate (log)'),
       cell: (row) => spreadCell(kind, row, domain),
     },
     {
       key: 'rate',
-      head: 'mean rate',
+      head: t('mean rate'),
       sort: 'rate.mean_bytes_per_s',
       cell: (row) => of(row, (r) => r.rate && bytesPerS(r.rate.mean_bytes_per_s)),
     },
@@ -118,12 +119,12 @@ function columnsOf(kind: Kind, rows: readonly FunctionRow[]): Column<FunctionRow
   const spreads = rows.flatMap((row) => SPREADS[kind].spread(row) ?? [])
   const domain = logDomain(spreads.flatMap((spread) => [spread.min, spread.max]))
   const names: Column<FunctionRow>[] = [
-    { key: 'function', head: 'function', sort: 'function', text: true, cell: nameCell },
+    { key: 'function', head: t('function'), sort: 'function', text: true, cell: nameCell },
   ]
   if (value('by') === 'host')
     names.push({
       key: 'host',
-      head: 'host',
+      head: t('host'),
       sort: 'host',
       text: true,
       cell: (row) => (
@@ -133,7 +134,8 @@ function columnsOf(kind: Kind, rows: readonly FunctionRow[]): Column<FunctionRow
       ),
     })
   const columns = [...names, ...(kind === 'times' ? timeColumns(rows, domain) : bytesColumns(kind, domain))]
-  if (rows.some((row) => notesOf(row) !== '')) columns.push({ key: 'notes', head: 'notes', text: true, cell: notesOf })
+  if (rows.some((row) => notesOf(row) !== ''))
+    columns.push({ key: 'notes', head: t('notes'), text: true, cell: notesOf })
   return columns
 }
 
@@ -144,9 +146,17 @@ function sentence(answer: FunctionsAnswer | undefined): VNode | undefined {
   const all = rows.reduce((sum, row) => sum + row.self_ns, 0)
   return (
     <>
-      Most time is in <a href={linkTo('traces', '', { function: most.function })}>{visible(most.function)}</a> (
-      {most.role}){most.host !== undefined && ` on ${visible(most.host)}`}: {duration(most.self_ns, most.resolution_ns)}{' '}
-      of its own in {count(most.calls)} calls, {share(most.self_ns, all)} of the self time of what is listed.
+      {tx(
+        'Most time is in {function} ({role}){more}: {self} of its own in {calls} calls, {self2} of the self time of what is listed.',
+        {
+          function: <a href={linkTo('traces', '', { function: most.function })}>{visible(most.function)}</a>,
+          role: most.role,
+          more: most.host !== undefined && t(' on {host}', { host: visible(most.host) }),
+          self: duration(most.self_ns, most.resolution_ns),
+          calls: count(most.calls),
+          self2: share(most.self_ns, all),
+        },
+      )}
     </>
   )
 }
@@ -156,11 +166,11 @@ function Tools(): VNode {
     <>
       <Choice
         name="show"
-        label="show"
+        label={t('show')}
         options={[
-          ['times', 'times'],
-          ['bytes', 'bytes'],
-          ['rate', 'bytes per second'],
+          ['times', t('times')],
+          ['bytes', t('bytes')],
+          ['rate', t('bytes per second')],
         ]}
       />
       <ByHostChoice />
@@ -176,12 +186,12 @@ function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
     `${row.function} ${row.host ?? ''}`.toLowerCase().includes(find) && (kind === 'times' || row.bytes !== undefined)
   const rows = answer.functions.filter(fits)
   if (rows.length === 0 && kind !== 'times')
-    return <Empty what="None of these calls recorded bytes" filters={['show']} />
-  if (rows.length === 0) return <Empty what="No calls" filters={FILTERS.filter((name) => value(name))} />
+    return <Empty what={t('None of these calls recorded bytes')} filters={['show']} />
+  if (rows.length === 0) return <Empty what={t('No calls')} filters={FILTERS.filter((name) => value(name))} />
   return (
     <>
       <Table
-        label="Functions"
+        label={t('Functions')}
         columns={columnsOf(kind in SPREADS ? kind : 'times', rows)}
         rows={rows}
         rowKey={keyOf}
@@ -191,9 +201,9 @@ function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
       />
       {answer.more === true && (
         <p class="more">
-          The first {count(answer.functions.length)} rows.{' '}
+          {tx('The first {functions} rows.', { functions: count(answer.functions.length) })}{' '}
           <button type="button" onClick={() => go({ limit: '0' })}>
-            Show all
+            {t('Show all')}
           </button>
         </p>
       )}
@@ -214,17 +224,17 @@ export function FunctionsView(): VNode {
   const answer = useQuestion<FunctionsAnswer>('functions', parameters)
   return (
     <View
-      title="Functions"
-      question="What costs, and how is it spread?"
+      title={t('Functions')}
+      question={t('What costs, and how is it spread?')}
       sentence={sentence(answer.data)}
       asked={[{ question: 'functions', parameters }]}
       tools={<Tools />}
     >
       <Chips
         names={[
-          ['host', 'host'],
-          ['function', 'function'],
-          ['find', 'contains'],
+          ['host', t('host')],
+          ['function', t('function')],
+          ['find', t('contains')],
         ]}
       />
       <Shown answer={answer} lines={16}>

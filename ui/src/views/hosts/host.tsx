@@ -12,9 +12,11 @@ import { Exported } from '../../parts/export.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View, type Asked } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { bytes, count, duration, durationSigned } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 import { Learned, classColumns } from './list.tsx'
 import { Samples, samplesAsked } from './samples.tsx'
 import { SpellCard, spellText } from './spells.tsx'
@@ -28,22 +30,22 @@ type FunctionRow = NonNullable<NodesAnswer['functions']>[number]
 const FUNCTIONS: readonly Column<FunctionRow>[] = [
   {
     key: 'function',
-    head: 'function',
+    head: t('function'),
     text: true,
     cell: (row) => <FunctionLink of={row} />,
   },
-  { key: 'class', head: 'class of work', text: true, cell: (row) => row.class },
+  { key: 'class', head: t('class of work'), text: true, cell: (row) => row.class },
   {
     key: 'size',
-    head: 'size',
-    cell: (row) => (row.size_bytes === undefined ? '-' : `from ${bytes(row.size_bytes)}`),
+    head: t('size'),
+    cell: (row) => (row.size_bytes === undefined ? '-' : t('from {sizeBytes}', { sizeBytes: bytes(row.size_bytes) })),
   },
-  { key: 'calls', head: 'calls', cell: (row) => count(row.calls) },
-  { key: 'predicted', head: 'predicted', cell: (row) => duration(row.predicted_ns) },
-  { key: 'seen', head: 'seen', cell: (row) => duration(row.seen_ns) },
+  { key: 'calls', head: t('calls'), cell: (row) => count(row.calls) },
+  { key: 'predicted', head: t('predicted'), cell: (row) => duration(row.predicted_ns) },
+  { key: 'seen', head: t('seen'), cell: (row) => duration(row.seen_ns) },
   {
     key: 'slowdown',
-    head: '× predicted',
+    head: t('× predicted'),
     cell: (row) => <span class={row.slowdown >= 1.5 ? 'warn-text' : ''}>{row.slowdown.toFixed(2)}</span>,
   },
 ]
@@ -51,29 +53,33 @@ const FUNCTIONS: readonly Column<FunctionRow>[] = [
 const TASK_COLUMNS: readonly Column<WaitedTask>[] = [
   {
     key: 'task',
-    head: 'task',
+    head: t('task'),
     text: true,
     cell: (row) => (
       <a href={linkTo('stage', row.app, { stage: `${row.stage}.${row.stage_attempt}`, sel: String(row.task) })}>
-        {row.task} of stage {row.stage}.{row.stage_attempt}
+        {tx('{task} of stage {stage}.{stageAttempt}', {
+          task: row.task,
+          stage: row.stage,
+          stageAttempt: row.stage_attempt,
+        })}
       </a>
     ),
   },
   {
     key: 'app',
-    head: 'application',
+    head: t('application'),
     text: true,
     cell: (row) => <a href={linkTo('app', row.app)}>{visible(row.app)}</a>,
   },
-  { key: 'host', head: 'ran on', text: true, cell: (row) => visible(row.host ?? '') },
-  { key: 'begin', head: 'begin', cell: (row) => dayTime(row.begin_time_ns, zone.value, 3) },
-  { key: 'duration', head: 'duration', cell: (row) => duration(row.duration_ns) },
-  { key: 'scale', head: 'of the median', cell: (row) => `× ${row.scale.toFixed(2)}` },
-  { key: 'explains', head: 'slower by this host', cell: (row) => duration(row.explains_ns) },
-  { key: 'resource', head: 'waited for its', text: true, cell: (row) => row.suspect.resource },
+  { key: 'host', head: t('ran on'), text: true, cell: (row) => visible(row.host ?? '') },
+  { key: 'begin', head: t('begin'), cell: (row) => dayTime(row.begin_time_ns, zone.value, 3) },
+  { key: 'duration', head: t('duration'), cell: (row) => duration(row.duration_ns) },
+  { key: 'scale', head: t('of the median'), cell: (row) => `× ${row.scale.toFixed(2)}` },
+  { key: 'explains', head: t('slower by this host'), cell: (row) => duration(row.explains_ns) },
+  { key: 'resource', head: t('waited for its'), text: true, cell: (row) => word(row.suspect.resource) },
   {
     key: 'trace',
-    head: 'calls',
+    head: t('calls'),
     text: true,
     cell: (row) => (
       <a href={linkTo('trace', row.trace)}>
@@ -98,9 +104,9 @@ function Timeline({ answer }: { answer: NodesAnswer }): VNode {
         until={answer.until_time_ns ?? 1n}
         stepNs={5 * MINUTE_NS}
         write={times}
-        usual={{ value: 1, label: 'as predicted' }}
+        usual={{ value: 1, label: t('as predicted') }}
         least={2}
-        label="How long calls took, of what was predicted, by class of work"
+        label={t('How long calls took, of what was predicted, by class of work')}
       />
     </Exported>
   )
@@ -108,8 +114,9 @@ function Timeline({ answer }: { answer: NodesAnswer }): VNode {
 
 function Tasks({ answer, host }: { answer: HostsAnswer; host: string }): VNode {
   const tasks = answer.tasks ?? []
-  if (tasks.length === 0) return <p class="more">No slow task of Spark waited for {visible(host)}.</p>
-  return <Table label="Tasks" columns={TASK_COLUMNS} rows={tasks} rowKey={(row) => `${row.app} ${row.task}`} />
+  if (tasks.length === 0)
+    return <p class="more">{tx('No slow task of Spark waited for {host}.', { host: visible(host) })}</p>
+  return <Table label={t('Tasks')} columns={TASK_COLUMNS} rows={tasks} rowKey={(row) => `${row.app} ${row.task}`} />
 }
 
 /** Asked only once it is opened: the address keeps which. */
@@ -131,16 +138,19 @@ function Clock({ host }: { host: string }): VNode {
     <Shown answer={answer} lines={3}>
       {(data) => {
         const pairs = data.pairs.filter((pair) => pair.from === host || pair.to === host)
-        if (pairs.length === 0) return <p class="more">No call of the {count(data.traces)} newest traces tells.</p>
+        if (pairs.length === 0)
+          return (
+            <p class="more">{tx('No call of the {traces} newest traces tells.', { traces: count(data.traces) })}</p>
+          )
         return (
           <Table
-            label="Clock offsets"
+            label={t('Clock offsets')}
             columns={[
-              { key: 'from', head: 'from', text: true, cell: (row) => visible(row.from) },
-              { key: 'to', head: 'to', text: true, cell: (row) => visible(row.to) },
-              { key: 'offset', head: 'offset', cell: (row) => durationSigned(row.offset_ns) },
-              { key: 'uncertainty', head: 'wrong by at most', cell: (row) => duration(row.uncertainty_ns) },
-              { key: 'samples', head: 'calls', cell: (row) => count(row.samples) },
+              { key: 'from', head: t('from'), text: true, cell: (row) => visible(row.from) },
+              { key: 'to', head: t('to'), text: true, cell: (row) => visible(row.to) },
+              { key: 'offset', head: t('offset'), cell: (row) => durationSigned(row.offset_ns) },
+              { key: 'uncertainty', head: t('wrong by at most'), cell: (row) => duration(row.uncertainty_ns) },
+              { key: 'samples', head: t('calls'), cell: (row) => count(row.samples) },
             ]}
             rows={pairs}
             rowKey={(row) => `${row.from} ${row.to}`}
@@ -157,11 +167,11 @@ function Senders({ host }: { host: string }): VNode {
     <Shown answer={answer} lines={3}>
       {(data) => (
         <Table
-          label="Senders"
+          label={t('Senders')}
           columns={[
-            { key: 'sender', head: 'process', text: true, cell: (row) => visible(row.sender) },
-            { key: 'received', head: 'spans received', cell: (row) => count(row.received) },
-            { key: 'stored', head: 'stored', cell: (row) => count(row.stored) },
+            { key: 'sender', head: t('process'), text: true, cell: (row) => visible(row.sender) },
+            { key: 'received', head: t('spans received'), cell: (row) => count(row.received) },
+            { key: 'stored', head: t('stored'), cell: (row) => count(row.stored) },
           ]}
           rows={data.senders.filter((row) => row.sender.split('/').includes(host))}
           rowKey={(row) => row.sender}
@@ -177,12 +187,12 @@ function About({ answer }: { answer: NodesAnswer }): VNode {
       {answer.spells.map((spell) => (
         <SpellCard key={`${spell.class} ${spell.begin_time_ns}`} spell={spell} here />
       ))}
-      <h2>How long calls took, of what was predicted</h2>
+      <h2>{t('How long calls took, of what was predicted')}</h2>
       <Timeline answer={answer} />
-      <Table label="Classes of work" columns={classColumns} rows={answer.nodes} rowKey={(row) => row.class} />
-      <h2>Its functions</h2>
+      <Table label={t('Classes of work')} columns={classColumns} rows={answer.nodes} rowKey={(row) => row.class} />
+      <h2>{t('Its functions')}</h2>
       <Table
-        label="Functions"
+        label={t('Functions')}
         columns={FUNCTIONS}
         rows={answer.functions ?? []}
         rowKey={(row) => `${row.function} ${row.role} ${row.size_bytes ?? 0}`}
@@ -209,23 +219,26 @@ export function OneHost(): VNode {
   return (
     <View
       title={visible(host)}
-      question="What is slow on this host, and what did it cost?"
+      question={t('What is slow on this host, and what did it cost?')}
       {...(nodes.data === undefined
         ? {}
         : {
-            sentence: worst === undefined ? 'It is as fast as it usually is.' : `Its ${spellText(worst)}.`,
+            sentence:
+              worst === undefined
+                ? t('It is as fast as it usually is.')
+                : t('Its {worst}.', { worst: spellText(worst) }),
           })}
       asked={asked}
       tools={
         <>
           <a class="button" href={linkTo('functions', '', { host })}>
-            All its calls
+            {t('All its calls')}
           </a>
           <a class="button" href={linkTo('traces', '', { host, sort: 'duration_ns' })}>
-            Its slowest traces
+            {t('Its slowest traces')}
           </a>
           <a class="button" href={linkTo('diff', '', { host })}>
-            What changed
+            {t('What changed')}
           </a>
         </>
       }
@@ -233,16 +246,16 @@ export function OneHost(): VNode {
       <Shown answer={nodes} lines={12}>
         {(data) => <About answer={data} />}
       </Shown>
-      <h2>Processor, disk, network</h2>
+      <h2>{t('Processor, disk, network')}</h2>
       <Samples host={host} />
-      <h2>Slow tasks of Spark that waited for it</h2>
+      <h2>{t('Slow tasks of Spark that waited for it')}</h2>
       <Shown answer={tasks} lines={3}>
         {(data) => <Tasks answer={data} host={host} />}
       </Shown>
-      <Part name="clock" title="How its clock differs from others">
+      <Part name="clock" title={t('How its clock differs from others')}>
         <Clock host={host} />
       </Part>
-      <Part name="senders" title="Its processes, and what came of them">
+      <Part name="senders" title={t('Its processes, and what came of them')}>
         <Senders host={host} />
       </Part>
     </View>

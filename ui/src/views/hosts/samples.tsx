@@ -7,6 +7,7 @@ import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { SampleCurves } from '../../parts/sample-curves.tsx'
 import { Shown } from '../../parts/states.tsx'
+import { tx } from '../../text/t.ts'
 
 export const samplesAsked = (host: string): Record<string, string | undefined> => ({
   host,
@@ -21,8 +22,10 @@ export function Samples({ host }: { host: string }): VNode {
       {(data) =>
         data.at.length === 0 ? (
           <p class="more">
-            No samples of this host in this period. <code>plumb-bridge</code> sends those of sar, sadf, mpstat and
-            iostat (<code>docs/spark.md</code>).
+            {tx(
+              'No samples of this host in this period. {link} sends those of sar, sadf, mpstat and iostat ({link2}).',
+              { link: <code>plumb-bridge</code>, link2: <code>docs/spark.md</code> },
+            )}
           </p>
         ) : (
           <SampleCurves of={data} />

@@ -4,34 +4,43 @@ import type { VNode } from 'preact'
 import type { Spell } from '../../api/hosts.ts'
 import { linkTo } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 
 /** Before it began: to see the difference. */
 const BEFORE_NS = 600_000_000_000n
 
-export const whoOf = (spell: Spell): string => (spell.all_hosts === true ? 'all hosts' : visible(spell.host ?? ''))
+export const whoOf = (spell: Spell): string => (spell.all_hosts === true ? t('all hosts') : visible(spell.host ?? ''))
 
 /** "disk is 6.2 times slower than usual, since 2026-11-21 14:47:00 UTC". */
 export function spellText(spell: Spell): string {
-  const ended = spell.end_time_ns
-  const verb = ended === undefined ? 'is' : 'was'
-  const till = ended === undefined ? '' : ` to ${dayTime(ended, zone.value)}`
-  const what =
-    spell.class === 'silent'
-      ? spell.layer
-      : `${spell.layer} ${verb} ${spell.slowdown.toFixed(1)} times slower than usual`
-  return `${what}, ${
-    ended === undefined ? 'since' : 'from'
-  } ${dayTime(spell.begin_time_ns, zone.value)}${till} ${zoneName()}`
+  const layer = word(spell.layer)
+  const times = spell.slowdown.toFixed(1)
+  const [begin, zoned] = [dayTime(spell.begin_time_ns, zone.value), zoneName()]
+  if (spell.end_time_ns === undefined)
+    return spell.class === 'silent'
+      ? t('{layer}, since {begin} {zoned}', { layer, begin, zoned })
+      : t('{layer} is {times} times slower than usual, since {begin} {zoned}', { layer, times, begin, zoned })
+  const end = dayTime(spell.end_time_ns, zone.value)
+  return spell.class === 'silent'
+    ? t('{layer}, from {begin} to {end} {zoned}', { layer, begin, end, zoned })
+    : t('{layer} was {times} times slower than usual, from {begin} to {end} {zoned}', {
+        layer,
+        times,
+        begin,
+        end,
+        zoned,
+      })
 }
 
 const STATES: Readonly<Record<string, string>> = {
-  suspected: 'suspected',
-  recovered: 'has recovered',
-  busier: 'has more to do than usual',
-  follows: 'follows from another',
+  suspected: t('suspected'),
+  recovered: t('has recovered'),
+  busier: t('has more to do than usual'),
+  follows: t('follows from another'),
 }
 
 export function SpellCard({ spell, here }: { spell: Spell; here: boolean }): VNode {
@@ -45,11 +54,24 @@ export function SpellCard({ spell, here }: { spell: Spell; here: boolean }): VNo
         {spellText(spell)} <span class={`mark state-${spell.state}`}>{STATES[spell.state] ?? spell.state}</span>
       </h3>
       <p>
-        {duration(spell.waited_ns)} lost that somebody waited for, {duration(spell.lost_ns)} in all;{' '}
-        <a href={linkTo('overview', '', { function: spell.function, role: spell.role })}>{visible(spell.function)}</a> (
-        {spell.role}), {count(spell.calls)} calls in {count(spell.bad_minutes)}{' '}
-        {spell.bad_minutes === 1 ? 'minute' : 'minutes'}; {spell.z.toFixed(1)} times what it usually varies by
-        {spell.part_of !== undefined && `; follows from ${spell.part_of}`}.
+        {tx(
+          '{waited} lost that somebody waited for, {lost} in all; {function} ({role}), {calls} calls in {badMinutes} {more}; {z} times what it usually varies by{more2}.',
+          {
+            waited: duration(spell.waited_ns),
+            lost: duration(spell.lost_ns),
+            function: (
+              <a href={linkTo('overview', '', { function: spell.function, role: spell.role })}>
+                {visible(spell.function)}
+              </a>
+            ),
+            role: spell.role,
+            calls: count(spell.calls),
+            badMinutes: count(spell.bad_minutes),
+            more: spell.bad_minutes === 1 ? t('minute') : t('minutes'),
+            z: spell.z.toFixed(1),
+            more2: spell.part_of !== undefined && t('; follows from {partOf}', { partOf: spell.part_of }),
+          },
+        )}
       </p>
       {(spell.advice ?? []).length > 0 && (
         <ul class="suspects">
@@ -61,7 +83,7 @@ export function SpellCard({ spell, here }: { spell: Spell; here: boolean }): VNo
       <p class="buttons">
         {spell.example !== undefined && (
           <a class="button" href={linkTo('trace', spell.example.trace)}>
-            A trace that shows it
+            {t('A trace that shows it')}
           </a>
         )}
         <a
@@ -74,11 +96,11 @@ export function SpellCard({ spell, here }: { spell: Spell; here: boolean }): VNo
             sort: 'duration_ns',
           })}
         >
-          Its slowest traces
+          {t('Its slowest traces')}
         </a>
         {spell.host !== undefined && (
           <a class="button" href={linkTo('diff', '', { ...during, host: spell.host })}>
-            What changed there
+            {t('What changed there')}
           </a>
         )}
       </p>

@@ -4,6 +4,7 @@ import type { VNode } from 'preact'
 import type { StageOperations } from '../../api/operations.ts'
 import { Parallel, type Strand } from '../../marks/parallel.tsx'
 import { Exported } from '../../parts/export.tsx'
+import { t } from '../../text/t.ts'
 import { count } from '../../text/units.ts'
 
 const AXES = 9
@@ -19,20 +20,24 @@ export function Clusters({ of }: { of: StageOperations }): VNode {
     .slice(0, AXES)
   if (axes.length === 0) return <></>
   const strands: Strand[] = clusters.centres.map(({ instances, centre }, i) => ({
-    label: `group ${i + 1} (${count(instances)} on top)`,
+    label: t('group {more} ({instances} on top)', { more: i + 1, instances: count(instances) }),
     className: `line-${i}`,
     values: axes.map((name) => centre[name]),
   }))
   if (clusters.others)
-    strands.push({ label: 'all others', className: 'line-others', values: axes.map((name) => clusters.others![name]) })
+    strands.push({
+      label: t('all others'),
+      className: 'line-others',
+      values: axes.map((name) => clusters.others![name]),
+    })
   return (
     <>
-      <h3>The JVM at the instances on top</h3>
+      <h3>{t('The JVM at the instances on top')}</h3>
       <p class="quiet-text">
-        Each axis from the least to the most that was seen; the axis that tells most apart stands first.
+        {t('Each axis from the least to the most that was seen; the axis that tells most apart stands first.')}
       </p>
       <Exported name="jvm">
-        <Parallel axes={axes} strands={strands} label="State of the JVM by group" />
+        <Parallel axes={axes} strands={strands} label={t('State of the JVM by group')} />
       </Exported>
     </>
   )

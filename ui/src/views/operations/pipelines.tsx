@@ -4,6 +4,7 @@ import type { VNode } from 'preact'
 import type { OperationName, PipelinesAnswer } from '../../api/operations.ts'
 import { linkTo } from '../../app/address.ts'
 import { Exported } from '../../parts/export.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -14,7 +15,7 @@ export const msText = (ms: number): string => duration(ms * MS, MS / 1000)
 
 /** "ZippedPartitionsRDD2 8, join at Report.scala:27" */
 export function operationName(of: OperationName): string {
-  const simple = of.rdd_name ?? of.class?.replace(/^.*\./, '') ?? 'others'
+  const simple = of.rdd_name ?? of.class?.replace(/^.*\./, '') ?? t('others')
   return visible(`${simple}${of.rdd === undefined ? '' : ` ${of.rdd}`}`)
 }
 
@@ -32,7 +33,12 @@ function Row({
   most: number
 }): VNode {
   const parts = of.operations_ms.map((ms, i) => `${operationName(answer.operations[i]!)} ${msText(ms)}`)
-  const label = `task ${of.task} on ${visible(of.host)}: ${msText(of.duration_ms)}; ${parts.join(', ')}`
+  const label = t('task {task} on {host}: {duration}; {parts}', {
+    task: of.task,
+    host: visible(of.host),
+    duration: msText(of.duration_ms),
+    parts: parts.join(', '),
+  })
   const stage = `${answer.stage}.${answer.stage_attempt}`
   return (
     <a class="pipeline" href={linkTo('stage', answer.app, { stage, sel: String(of.task) })} title={label}>
@@ -75,7 +81,10 @@ export function Pipelines({ answer }: { answer: PipelinesAnswer }): VNode {
       </Exported>
       {answer.more === true && (
         <p class="more">
-          The {count(answer.pipelines.length)} longest of {count(answer.pipelines_total)} tasks.
+          {tx('The {pipelines} longest of {pipelinesTotal} tasks.', {
+            pipelines: count(answer.pipelines.length),
+            pipelinesTotal: count(answer.pipelines_total),
+          })}
         </p>
       )}
     </>

@@ -14,6 +14,7 @@ import { Bar, Choice, Opener } from '../../parts/bits.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View, type Asked } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, percent } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Clusters } from './clusters.tsx'
@@ -30,7 +31,7 @@ function operationColumns(of: StageOperations): Column<OperationRow>[] {
   return [
     {
       key: 'name',
-      head: 'operation',
+      head: t('operation'),
       text: true,
       cell: (row) => (
         <>
@@ -38,31 +39,31 @@ function operationColumns(of: StageOperations): Column<OperationRow>[] {
         </>
       ),
     },
-    { key: 'site', head: 'called at', text: true, cell: (row) => visible(row.call_site ?? '') },
+    { key: 'site', head: t('called at'), text: true, cell: (row) => visible(row.call_site ?? '') },
     {
       key: 'share',
-      head: 'share of the time',
+      head: t('share of the time'),
       cell: (row) => (
         <Bar part={row.share} whole={1}>
           {shareText(row.share)}
         </Bar>
       ),
     },
-    { key: 'mean', head: 'mean', cell: (row) => msText(row.mean_ms) },
-    { key: 'std', head: 'deviation', cell: (row) => msText(row.std_ms) },
-    { key: 'min', head: 'least', cell: (row) => (row.min_ms === undefined ? '-' : msText(row.min_ms)) },
-    { key: 'median', head: 'median', cell: (row) => msText(row.median_ms) },
-    { key: 'max', head: 'most', cell: (row) => (row.max_ms === undefined ? '-' : msText(row.max_ms)) },
-    { key: 'cv', head: 'cv', title: 'deviation / mean', cell: (row) => row.cv.toFixed(2) },
-    { key: 'instances', head: 'instances', cell: (row) => count(row.instances) },
-    { key: 'top', head: 'on top', cell: (row) => count(row.top_instances) },
+    { key: 'mean', head: t('mean'), cell: (row) => msText(row.mean_ms) },
+    { key: 'std', head: t('deviation'), cell: (row) => msText(row.std_ms) },
+    { key: 'min', head: t('least'), cell: (row) => (row.min_ms === undefined ? '-' : msText(row.min_ms)) },
+    { key: 'median', head: t('median'), cell: (row) => msText(row.median_ms) },
+    { key: 'max', head: t('most'), cell: (row) => (row.max_ms === undefined ? '-' : msText(row.max_ms)) },
+    { key: 'cv', head: 'cv', title: t('deviation / mean'), cell: (row) => row.cv.toFixed(2) },
+    { key: 'instances', head: t('instances'), cell: (row) => count(row.instances) },
+    { key: 'top', head: t('on top'), cell: (row) => count(row.top_instances) },
   ]
 }
 
 function treeOf(row: TopInstance): VNode | string {
   const tree = row.trees?.[0]
   if (tree === undefined) return ''
-  return <a href={linkTo('trace', tree.trace)}>its calls</a>
+  return <a href={linkTo('trace', tree.trace)}>{t('its calls')}</a>
 }
 
 function instanceColumns(app: string, of: StageOperations): Column<TopInstance>[] {
@@ -70,14 +71,14 @@ function instanceColumns(app: string, of: StageOperations): Column<TopInstance>[
   return [
     {
       key: 'task',
-      head: 'task',
+      head: t('task'),
       text: true,
       cell: (row) => <a href={linkTo('stage', app, { stage: keyOf(of), sel: String(row.task) })}>{row.task}</a>,
     },
-    { key: 'name', head: 'operation', text: true, cell: operationName },
+    { key: 'name', head: t('operation'), text: true, cell: operationName },
     {
       key: 'host',
-      head: 'host',
+      head: t('host'),
       text: true,
       cell: (row) => (
         <a class="plain" href={linkTo('hosts', row.host)}>
@@ -85,19 +86,19 @@ function instanceColumns(app: string, of: StageOperations): Column<TopInstance>[
         </a>
       ),
     },
-    { key: 'span', head: 'took', cell: (row) => msText(row.span_ms) },
-    { key: 'ss', head: 'of the median', cell: (row) => `× ${row.ss.toFixed(2)}` },
+    { key: 'span', head: t('took'), cell: (row) => msText(row.span_ms) },
+    { key: 'ss', head: t('of the median'), cell: (row) => `× ${row.ss.toFixed(2)}` },
     {
       key: 'is',
-      head: 'score',
-      title: 'inefficiency score: long, in a long task, longer than the same operation elsewhere',
+      head: t('score'),
+      title: t('inefficiency score: long, in a long task, longer than the same operation elsewhere'),
       cell: (row) => (
         <Bar part={row.is_ms2} whole={most}>
           {row.is_ms2.toPrecision(3)}
         </Bar>
       ),
     },
-    { key: 'records', head: 'records', cell: (row) => (row.records === undefined ? '-' : count(row.records)) },
+    { key: 'records', head: t('records'), cell: (row) => (row.records === undefined ? '-' : count(row.records)) },
     { key: 'tree', head: 'HDFS', text: true, cell: treeOf },
   ]
 }
@@ -123,24 +124,30 @@ function Opened({ app, of }: { app: string; of: StageOperations }): VNode {
   return (
     <>
       <p>
-        {of.coverage !== undefined && `Operations cover ${shareText(of.coverage)} of the run time. `}
-        {of.tasks_not_read !== undefined && `The traces of ${count(of.tasks_not_read)} tasks were not read. `}
-        {of.source === 'agent' ? 'Told by the agent in the executors.' : 'Told by operation logs.'}
+        {of.coverage !== undefined &&
+          t('Operations cover {coverage} of the run time. ', { coverage: shareText(of.coverage) })}
+        {of.tasks_not_read !== undefined &&
+          t('The traces of {tasksNotRead} tasks were not read. ', { tasksNotRead: count(of.tasks_not_read) })}
+        {of.source === 'agent' ? t('Told by the agent in the executors.') : t('Told by operation logs.')}
       </p>
       <Table
-        label={`Operations of stage ${keyOf(of)}`}
+        label={t('Operations of stage {of}', { of: keyOf(of) })}
         columns={operationColumns(of)}
         rows={of.operations}
         rowKey={operationName}
       />
-      <h3>Its tasks, the longest first</h3>
+      <h3>{t('Its tasks, the longest first')}</h3>
       <Shown answer={pipelines} lines={6}>
         {(data) => <Pipelines answer={data} />}
       </Shown>
-      <h3>The {count(of.top_instances)} instances with the greatest scores, by operation</h3>
+      <h3>
+        {tx('The {topInstances} instances with the greatest scores, by operation', {
+          topInstances: count(of.top_instances),
+        })}
+      </h3>
       <ByOperation of={of} />
       <Table
-        label={`Instances of stage ${keyOf(of)}`}
+        label={t('Instances of stage {of}', { of: keyOf(of) })}
         columns={instanceColumns(app, of)}
         rows={of.top}
         rowKey={(row) => `${row.task} ${row.rdd ?? ''} ${row.span_ms}`}
@@ -155,14 +162,19 @@ function Stage({ app, of, open }: { app: string; of: StageOperations; open: bool
     <section class={`card ${open ? 'open' : ''}`}>
       <header>
         <Opener open={open} turn={() => go({ open: open ? 'none' : keyOf(of) })}>
-          <h2>Stage {keyOf(of)}</h2>
+          <h2>{tx('Stage {of}', { of: keyOf(of) })}</h2>
         </Opener>
-        <span class="mark">{of.pattern === 'none' ? 'no pattern' : `pattern ${of.pattern}`}</span>
+        <span class="mark">
+          {of.pattern === 'none' ? t('no pattern') : t('pattern {pattern}', { pattern: of.pattern })}
+        </span>
         <span>{of.meaning.replace(/^no pattern: /, '')}</span>
         <span class="amounts">
-          {count(of.pipelines)} tasks · {count(of.operations.length)} operations
+          {tx('{pipelines} tasks · {operations} operations', {
+            pipelines: count(of.pipelines),
+            operations: count(of.operations.length),
+          })}
         </span>
-        <a href={linkTo('stage', app, { stage: keyOf(of) })}>tasks</a>
+        <a href={linkTo('stage', app, { stage: keyOf(of) })}>{t('tasks')}</a>
       </header>
       {open && <Opened app={app} of={of} />}
     </section>
@@ -175,10 +187,13 @@ function sentence(answer: OperationsAnswer | undefined): VNode | undefined {
   const { of, row } = all.reduce((a, b) => (b.row.is_ms2 > a.row.is_ms2 ? b : a))
   return (
     <>
-      Most time is wasted by <b>{operationName(row)}</b> in task{' '}
-      <a href={linkTo('stage', answer!.app, { stage: keyOf(of), sel: String(row.task) })}>{row.task}</a> of stage{' '}
-      <a href={linkWith({ open: keyOf(of) })}>{keyOf(of)}</a>: {msText(row.span_ms)}, {row.ss.toFixed(1)} times its
-      median.
+      {tx('Most time is wasted by {row} in task {task} of stage {of}: {span}, {ss} times its median.', {
+        row: <b>{operationName(row)}</b>,
+        task: <a href={linkTo('stage', answer!.app, { stage: keyOf(of), sel: String(row.task) })}>{row.task}</a>,
+        of: <a href={linkWith({ open: keyOf(of) })}>{keyOf(of)}</a>,
+        span: msText(row.span_ms),
+        ss: row.ss.toFixed(1),
+      })}
     </>
   )
 }
@@ -197,9 +212,11 @@ function Stages({ answer }: { answer: OperationsAnswer }): VNode {
   if (answer.stages.length === 0)
     return (
       <div class="empty">
-        <h2>No operations are recorded</h2>
+        <h2>{t('No operations are recorded')}</h2>
         <p>
-          The agent in the executors records them, or operation logs do (<code>docs/spark.md</code>).
+          {tx('The agent in the executors records them, or operation logs do ({link}).', {
+            link: <code>docs/spark.md</code>,
+          })}
         </p>
       </div>
     )
@@ -223,15 +240,15 @@ export function OperationsView(): VNode {
     asked.push({ question: 'pipelines', parameters: { app, stage: open, limit: PIPELINES } })
   return (
     <View
-      title={`Operations of ${answer.data?.name === undefined ? app : visible(answer.data.name)}`}
-      question="Which operations waste time?"
+      title={t('Operations of {more}', { more: answer.data?.name === undefined ? app : visible(answer.data.name) })}
+      question={t('Which operations waste time?')}
       sentence={sentence(answer.data)}
       asked={asked}
       tools={
         <>
           <Choice
             name="top"
-            label="on top"
+            label={t('on top')}
             options={[
               ['', '10 %'],
               ['5%', '5 %'],
@@ -239,7 +256,7 @@ export function OperationsView(): VNode {
             ]}
           />
           <a class="button" href={linkTo('app', app)}>
-            The application
+            {t('The application')}
           </a>
         </>
       }

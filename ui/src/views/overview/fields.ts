@@ -1,12 +1,13 @@
 // What a cell of the map shows, and how it is written.
 
+import { t } from '../../text/t.ts'
 import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
 
 export const FIELDS = [
-  ['mean_ns', 'mean'],
+  ['mean_ns', t('mean')],
   ['q95_ns', '95 %'],
-  ['calls', 'calls'],
-  ['total_ns', 'total'],
+  ['calls', t('calls')],
+  ['total_ns', t('total')],
   ['rate.mean_bytes_per_s', 'bytes/s'],
 ] as const
 

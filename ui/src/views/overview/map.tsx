@@ -6,6 +6,7 @@ import type { SeriesAnswer, SeriesRow } from '../../api/answers.ts'
 import { refine, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
+import { t } from '../../text/t.ts'
 import { axisTime, clockTime, ticks } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -123,9 +124,15 @@ function describe(answer: SeriesAnswer, layout: Layout, cell: Cell): string {
   const at = cellValue(row, cell.step)
   const time = clockTime(answer.since_time_ns! + BigInt(cell.step) * BigInt(answer.step_ns!), zone.value)
   const median = layout.medians.get(cell.step)
-  if (at === undefined) return `${visible(row.host ?? '')} at ${time}: no calls`
-  const usual = median === undefined ? '' : `; median of hosts ${writeValue(answer.field, median)}`
-  return `${visible(row.host ?? '')} at ${time}: ${writeValue(answer.field, at.value)}, ${count(at.calls)} calls${usual}`
+  if (at === undefined) return t('{host} at {time}: no calls', { host: visible(row.host ?? ''), time })
+  const usual = median === undefined ? '' : t('; median of hosts {field}', { field: writeValue(answer.field, median) })
+  return t('{host} at {time}: {value}, {calls} calls{usual}', {
+    host: visible(row.host ?? ''),
+    time,
+    value: writeValue(answer.field, at.value),
+    calls: count(at.calls),
+    usual,
+  })
 }
 
 const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = {
@@ -186,14 +193,14 @@ export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Sche
         paint={paint}
         tabIndex={0}
         role="application"
-        aria-label="Map of hosts and time: arrow keys move, the line below tells the cell"
+        aria-label={t('Map of hosts and time: arrow keys move, the line below tells the cell')}
         onMouseMove={(event) => setOver(within(event, layout))}
         onMouseLeave={() => setOver(undefined)}
         onClick={(event) => choose(within(event, layout))}
         onKeyDown={onKeyDown}
       />
       <figcaption class="quiet-text" aria-live="polite">
-        {told === undefined ? 'A click on a cell tells more.' : describe(answer, layout, told)}
+        {told === undefined ? t('A click on a cell tells more.') : describe(answer, layout, told)}
       </figcaption>
     </figure>
   )

@@ -9,6 +9,7 @@ import { Histogram, type Layer } from '../../marks/histogram.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Sames } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -43,7 +44,7 @@ function layer(label: string, className: string, edges: readonly number[], share
 
 function Spread({ all, host, name }: { all: DistributionAnswer; host: DistributionAnswer; name: string }): VNode {
   const layers = [
-    layer('all hosts', 'layer-all', all.edges, sharesOf(all)),
+    layer(t('all hosts'), 'layer-all', all.edges, sharesOf(all)),
     layer(name, 'layer-one', all.edges, sharesOf(host)),
   ]
   return (
@@ -51,7 +52,7 @@ function Spread({ all, host, name }: { all: DistributionAnswer; host: Distributi
       edges={all.edges}
       layers={layers}
       write={(ns) => duration(ns).replace(/\.\d+/, '')}
-      label={`Durations of calls on ${name} and on all hosts`}
+      label={t('Durations of calls on {name} and on all hosts', { name })}
     />
   )
 }
@@ -69,16 +70,20 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
   const at = cellValue(row, cell.step)
   const median = layoutOf(answer).medians.get(cell.step)
   const facts: [string, string][] = [
-    ['here', at === undefined ? 'no calls' : writeValue(answer.field, at.value)],
-    ['median of hosts', median === undefined ? '-' : writeValue(answer.field, median)],
-    ['calls', count(at?.calls ?? 0)],
-    ['times the peers', row.ratio === undefined ? '-' : `${row.ratio.toFixed(2)} in all`],
+    [t('here'), at === undefined ? t('no calls') : writeValue(answer.field, at.value)],
+    [t('median of hosts'), median === undefined ? '-' : writeValue(answer.field, median)],
+    [t('calls'), count(at?.calls ?? 0)],
+    [t('times the peers'), row.ratio === undefined ? '-' : t('{ratio} in all', { ratio: row.ratio.toFixed(2) })],
   ]
   return (
-    <section class="panel" aria-label="The cell that is chosen">
+    <section class="panel" aria-label={t('The cell that is chosen')}>
       <h2>{visible(host)}</h2>
       <p class="quiet-text">
-        {visible(props.function)}, {clockTime(since, zone.value)} to {clockTime(since + step, zone.value)}
+        {tx('{function}, {since} to {more}', {
+          function: visible(props.function),
+          since: clockTime(since, zone.value),
+          more: clockTime(since + step, zone.value),
+        })}
       </p>
       <Facts facts={facts} />
       <Shown answer={all} lines={4}>
@@ -91,16 +96,16 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
           class="button"
           href={linkTo('traces', '', { ...period, function: props.function, role, host, sort: 'duration_ns' })}
         >
-          Slowest traces here
+          {t('Slowest traces here')}
         </a>
         <a class="button" href={linkTo('hosts', host)}>
-          This host
+          {t('This host')}
         </a>
         <a class="button" href={linkTo('diff', '', { ...period, host })}>
-          What changed
+          {t('What changed')}
         </a>
         <a class="button" href={linkTo('forest', '', { host, ...period })}>
-          Call trees
+          {t('Call trees')}
         </a>
       </p>
       <div class="sames">

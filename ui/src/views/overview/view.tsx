@@ -10,6 +10,7 @@ import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
 import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -32,18 +33,32 @@ function Sentence({ answer, name }: { answer: SeriesAnswer; name: string }): VNo
   const worst = slow[0]
   if (worst === undefined)
     return (
-      <>
-        No host is at twice its peers for three steps in a row, in <b>{visible(name)}</b>.
-      </>
+      <>{tx('No host is at twice its peers for three steps in a row, in {name}.', { name: <b>{visible(name)}</b> })}</>
     )
+  const host = <a href={linkWith({ sel: `${worst.host}@${worst.until}` })}>{visible(worst.host)}</a>
+  const at = <b>{visible(name)}</b>
+  const [ratio, zoned] = [worst.ratio.toFixed(1), zoneName()]
+  const [begin, end] = [timeOf(answer, worst.since), timeOf(answer, worst.until)]
   return (
     <>
-      <a href={linkWith({ sel: `${worst.host}@${worst.until}` })}>{visible(worst.host)}</a> {worst.now ? 'is' : 'was'}{' '}
-      slow at <b>{visible(name)}</b>: {worst.ratio.toFixed(1)} times its peers {worst.now ? 'since' : 'from'}{' '}
-      {timeOf(answer, worst.since)}
-      {!worst.now && ` to ${timeOf(answer, worst.until)}`} {zoneName()}.
-      {slow.length > 1 &&
-        ` So ${slow.length === 2 ? 'was one other host' : `were ${count(slow.length - 1)} others`}, listed below.`}
+      {worst.now
+        ? tx('{host} is slow at {at}: {ratio} times its peers since {begin} {zoned}.', {
+            host,
+            at,
+            ratio,
+            begin,
+            zoned,
+          })
+        : tx('{host} was slow at {at}: {ratio} times its peers from {begin} to {end} {zoned}.', {
+            host,
+            at,
+            ratio,
+            begin,
+            end,
+            zoned,
+          })}
+      {slow.length === 2 && t(' So was one other host, listed below.')}
+      {slow.length > 2 && t(' So were {others} others, listed below.', { others: count(slow.length - 1) })}
     </>
   )
 }
@@ -52,18 +67,24 @@ function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[
   if (slow.length < 2) return <></>
   return (
     <section>
-      <h2>At twice their peers for three steps or more</h2>
+      <h2>{t('At twice their peers for three steps or more')}</h2>
       <ul class="slow">
         {slow.slice(0, 20).map((one) => (
           <li key={one.host}>
             <button type="button" class="plain" onClick={() => refine({ sel: `${one.host}@${one.until}` })}>
-              <b>{visible(one.host)}</b> × {one.ratio.toFixed(1)}, {timeOf(answer, one.since)} to{' '}
-              {one.now ? 'now' : timeOf(answer, one.until)}
+              {tx('{host} × {ratio}, {answer} to {more}', {
+                host: <b>{visible(one.host)}</b>,
+                ratio: one.ratio.toFixed(1),
+                answer: timeOf(answer, one.since),
+                more: one.now ? t('now') : timeOf(answer, one.until),
+              })}
             </button>
           </li>
         ))}
       </ul>
-      {slow.length > 20 && <p class="more">{count(slow.length - 20)} more are marked in the map.</p>}
+      {slow.length > 20 && (
+        <p class="more">{tx('{slow} more are marked in the map.', { slow: count(slow.length - 20) })}</p>
+      )}
     </section>
   )
 }
@@ -72,31 +93,33 @@ function Mapped(props: { answer: SeriesAnswer; name: string; role: string }): VN
   const { answer } = props
   const scheme: Scheme = value('as') === 'absolute' ? 'absolute' : 'peers'
   if (answer.series.length === 0)
-    return <Empty what="No calls" filters={['function', 'role'].filter((name) => value(name))} />
+    return <Empty what={t('No calls')} filters={['function', 'role'].filter((name) => value(name))} />
   const chosen = chosenCell(answer)
   return (
     <>
       <p class="legend-line quiet-text">
-        {scheme === 'peers' ? (
-          <>
-            <span class="ramp peers" aria-hidden="true" /> a quarter of the median of hosts, the median (white or grey),
-            four times
-          </>
-        ) : (
-          <>
-            <span class="ramp absolute" aria-hidden="true" /> least to most
-          </>
-        )}
-        {' · worst first, × in all'}
+        {tx('{more} · worst first, × in all', {
+          more:
+            scheme === 'peers' ? (
+              <>
+                <span class="ramp peers" aria-hidden="true" />{' '}
+                {t('a quarter of the median of hosts, the median (white or grey), four times')}
+              </>
+            ) : (
+              <>
+                <span class="ramp absolute" aria-hidden="true" /> {t('least to most')}
+              </>
+            ),
+        })}
       </p>
       <div class={chosen === undefined ? '' : 'beside'}>
         <div>
           <HostMap answer={answer} scheme={scheme} />
           {answer.more === true && (
             <p class="more">
-              The worst {count(answer.series.length)} hosts.{' '}
+              {tx('The worst {series} hosts.', { series: count(answer.series.length) })}{' '}
               <button type="button" onClick={() => go({ limit: '0' })}>
-                Show all, as thin lines
+                {t('Show all, as thin lines')}
               </button>
             </p>
           )}
@@ -114,25 +137,25 @@ function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; cho
   return (
     <>
       <Select
-        label="function"
+        label={t('function')}
         value={chosen}
         options={names.map((name) => [name, visible(name)] as const)}
         choose={(name) => go({ function: name, sel: undefined })}
       />
       <Select
-        label="of"
+        label={t('of')}
         value={role}
         options={ROLE_OPTIONS}
         choose={(one) => go({ role: one, function: undefined, sel: undefined })}
       />
-      <NameField name="function" kind="function" label="or" changes={{ sel: undefined }} />
+      <NameField name="function" kind="function" label={t('or')} changes={{ sel: undefined }} />
       <Choice name="field" label="" options={FIELDS} />
       <Choice
         name="as"
         label=""
         options={[
-          ['peers', 'against peers'],
-          ['absolute', 'absolute'],
+          ['peers', t('against peers')],
+          ['absolute', t('absolute')],
         ]}
       />
     </>
@@ -162,8 +185,8 @@ export function OverviewView(): VNode {
   const nothing = name === undefined && functions.data !== undefined
   return (
     <View
-      title="Overview"
-      question="What is slow now?"
+      title={t('Overview')}
+      question={t('What is slow now?')}
       {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
         ? {}
         : { sentence: <Sentence answer={answer.data} name={name} /> })}
@@ -172,7 +195,7 @@ export function OverviewView(): VNode {
     >
       {nothing ? (
         <Empty
-          what={`No calls of ${role === 'datanode' ? 'DataNodes' : role}`}
+          what={t('No calls of {more}', { more: role === 'datanode' ? t('DataNodes') : role })}
           filters={value('role') ? ['role'] : []}
         />
       ) : functions.data === undefined ? (

@@ -7,6 +7,7 @@ import type { AppsAnswer } from '../../api/spark.ts'
 import { go, value, values } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
 import { ROLES, Select } from '../../parts/bits.tsx'
+import { t, tx } from '../../text/t.ts'
 import { keyOf, withoutValues } from './fields.ts'
 
 const TIMES = ['15m', '1h', '6h', '1d', '7d']
@@ -53,7 +54,7 @@ function Several({ parameter }: { parameter: ShellParameter }): VNode {
   const lines = (text: string): string[] => text.split('\n').map((line) => line.trim())
   return (
     <label>
-      <span class="label">{parameter.name} (one a line)</span>
+      <span class="label">{tx('{name} (one a line)', { name: parameter.name })}</span>
       <textarea
         rows={2}
         spellcheck={false}
@@ -87,7 +88,7 @@ function Text({ parameter, names }: { parameter: ShellParameter; names: Names })
           autocomplete="off"
           required={parameter.required}
           inputMode={parameter.kind === 'number' ? 'numeric' : 'text'}
-          {...(parameter.kind === 'number' ? { pattern: '[0-9]+', title: 'a whole number' } : {})}
+          {...(parameter.kind === 'number' ? { pattern: '[0-9]+', title: t('a whole number') } : {})}
           {...(known.length > 0 ? { list } : {})}
           placeholder={HINTS[parameter.of ?? ''] ?? ''}
           value={value(key) ?? ''}
@@ -111,7 +112,7 @@ function OneOf({ parameter }: { parameter: ShellParameter }): VNode {
     <Select
       label={parameter.name}
       value={value(key) ?? ''}
-      options={[['', 'as usual'], ...(parameter.choices ?? []).map((choice) => [choice, choice] as const)]}
+      options={[['', t('as usual')], ...(parameter.choices ?? []).map((choice) => [choice, choice] as const)]}
       choose={(choice) => go({ [key]: choice })}
     />
   )
@@ -144,14 +145,14 @@ export function Form(props: {
   return (
     <form
       class="shell-form"
-      aria-label="Analysis"
+      aria-label={t('Analysis')}
       onSubmit={(event) => {
         event.preventDefault()
         props.run()
       }}
     >
       <Select
-        label="analysis"
+        label={t('analysis')}
         value={analysis.analysis}
         options={props.analyses.map((one) => [one.analysis, `${one.analysis}: ${one.title}`])}
         choose={(name) => go(withoutValues(analysis, { do: name }))}
@@ -167,7 +168,7 @@ export function Form(props: {
         </div>
       )}
       <button type="submit" class="strong" disabled={props.running}>
-        {props.running ? 'Runs …' : 'Run'}
+        {props.running ? t('Runs …') : t('Run')}
       </button>
     </form>
   )

@@ -4,6 +4,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { follow, stopRun, type ShellRun } from '../../api/shell.ts'
 import { Copy } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -67,11 +68,11 @@ export function useOutput(id: string | undefined): Output | undefined {
 }
 
 const SAID: Readonly<Record<ShellRun['state'], string>> = {
-  running: 'runs',
-  done: 'done',
-  failed: 'failed',
-  stopped: 'stopped',
-  cut: 'ended at a limit',
+  running: t('runs'),
+  done: t('done'),
+  failed: t('failed'),
+  stopped: t('stopped'),
+  cut: t('ended at a limit'),
 }
 
 export function StateOf({ state }: { state: ShellRun['state'] }): VNode {
@@ -94,12 +95,12 @@ function Notices({ output }: { output: Output }): VNode {
     <>
       {output.away && (
         <p class="notice warn" role="alert">
-          The connection to plumbd broke: it is made again, and the lines go on where they were.
+          {t('The connection to plumbd broke: it is made again, and the lines go on where they were.')}
         </p>
       )}
       {output.lost && (
         <p class="notice bad" role="alert">
-          plumbd does not know this run any more: it keeps the last twenty, and none when it is started anew.
+          {t('plumbd does not know this run any more: it keeps the last twenty, and none when it is started anew.')}
         </p>
       )}
       {output.run?.why !== undefined && <p class="notice warn">{visible(output.run.why)}</p>}
@@ -116,7 +117,7 @@ function Stop({ id }: { id: string }): VNode {
         class="small"
         onClick={() => void stopRun(id).then(undefined, (error: unknown) => setSaid((error as Error).message))}
       >
-        Stop
+        {t('Stop')}
       </button>
       {said !== '' && (
         <span class="bad-text" role="alert">
@@ -139,34 +140,37 @@ export function Lines({ output, known }: { output: Output; known: ShellRun | und
       element.scrollTop = element.scrollHeight
   }, [output.lines, state])
   return (
-    <section class="card open shell-output" aria-label="Output">
+    <section class="card open shell-output" aria-label={t('Output')}>
       <header>
         <h2>
           <code>{visible(run?.command ?? output.id)}</code>
         </h2>
         <StateOf state={state} />
         <span class="quiet-text">
-          {count(output.lines)} lines{output.run !== undefined && `, ${tookOf(output.run)}`}
+          {tx('{lines} lines{more}', {
+            lines: count(output.lines),
+            more: output.run !== undefined && `, ${tookOf(output.run)}`,
+          })}
         </span>
         {state === 'running' && <Stop id={output.id} />}
-        {run !== undefined && <Copy text={run.command} label="copy the command" />}
+        {run !== undefined && <Copy text={run.command} label={t('copy the command')} />}
         {output.lines > 0 && (
           <button
             type="button"
             class="small quiet"
             onClick={() => save(`plumb-${run?.analysis ?? 'run'}.txt`, output.pieces.join('\n'))}
           >
-            save the lines
+            {t('save the lines')}
           </button>
         )}
       </header>
       <Notices output={output} />
-      <div class="lines" ref={box} role="log" aria-label="Lines" tabIndex={0}>
+      <div class="lines" ref={box} role="log" aria-label={t('Lines')} tabIndex={0}>
         {output.pieces.map((piece, i) => (
           <pre key={i}>{piece}</pre>
         ))}
         {output.lines === 0 && (
-          <p class="quiet-text">{state === 'running' ? 'No line has come yet.' : 'It wrote no line.'}</p>
+          <p class="quiet-text">{state === 'running' ? t('No line has come yet.') : t('It wrote no line.')}</p>
         )}
       </div>
     </section>

@@ -9,6 +9,7 @@ import { useQuestion } from '../../app/question.ts'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Copy, View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -19,30 +20,30 @@ import { Lines, StateOf, tookOf, useOutput, type Output } from './output.tsx'
 const COLUMNS: readonly Column<ShellRun>[] = [
   {
     key: 'command',
-    head: 'command',
+    head: t('command'),
     text: true,
     cell: (run) => (
-      <button type="button" class="plain" title="Its lines" onClick={() => go({ run: run.id })}>
+      <button type="button" class="plain" title={t('Its lines')} onClick={() => go({ run: run.id })}>
         <code>{visible(run.command)}</code>
       </button>
     ),
   },
-  { key: 'state', head: 'state', text: true, cell: (run) => <StateOf state={run.state} /> },
-  { key: 'by', head: 'by', text: true, cell: (run) => visible(run.by) },
-  { key: 'begin', head: 'begin', cell: (run) => dayTime(run.begin_time_ns, zone.value) },
-  { key: 'took', head: 'took', cell: tookOf },
-  { key: 'lines', head: 'lines', cell: (run) => count(run.lines) },
+  { key: 'state', head: t('state'), text: true, cell: (run) => <StateOf state={run.state} /> },
+  { key: 'by', head: t('by'), text: true, cell: (run) => visible(run.by) },
+  { key: 'begin', head: t('begin'), cell: (run) => dayTime(run.begin_time_ns, zone.value) },
+  { key: 'took', head: t('took'), cell: tookOf },
+  { key: 'lines', head: t('lines'), cell: (run) => count(run.lines) },
 ]
 
 function Earlier({ runs, shown }: { runs: readonly ShellRun[]; shown: string | undefined }): VNode {
   return (
     <section>
-      <h2>Runs</h2>
+      <h2>{t('Runs')}</h2>
       {runs.length === 0 ? (
-        <p class="quiet-text">Nothing was run since plumbd started.</p>
+        <p class="quiet-text">{t('Nothing was run since plumbd started.')}</p>
       ) : (
         <Table
-          label="Runs"
+          label={t('Runs')}
           columns={COLUMNS}
           rows={runs}
           rowKey={(run) => run.id}
@@ -58,7 +59,7 @@ function Prompt({ analysis }: { analysis: Analysis }): VNode {
   return (
     <p class="same">
       <code>{visible(command)}</code>
-      <Copy text={command} label="copy" />
+      <Copy text={command} label={t('copy')} />
     </p>
   )
 }
@@ -83,7 +84,7 @@ function useBegin(
     if (analysis === undefined || busy) return
     const lacking = lackingOf(analysis)
     if (lacking !== undefined) {
-      setRefused(`${lacking} is needed.`)
+      setRefused(t('{lacking} is needed.', { lacking }))
       return
     }
     setBusy(true)
@@ -101,23 +102,25 @@ function useBegin(
 function Off({ why }: { why: string }): VNode {
   return (
     <div class="empty">
-      <h2>No analyses are run here</h2>
+      <h2>{t('No analyses are run here')}</h2>
       <p>{visible(why)}.</p>
-      <p>
-        In a terminal, <code>plumb --help</code> lists the same.
-      </p>
+      <p>{tx('In a terminal, {link} lists the same.', { link: <code>plumb --help</code> })}</p>
     </div>
   )
 }
 
 function sentence(output: Output | undefined): VNode {
   if (output === undefined)
-    return <>Choose an analysis, and run it: plumbd starts plumb, and its lines come here as it writes them.</>
-  if (output.run === undefined) return <>{count(output.lines)} lines so far.</>
+    return <>{t('Choose an analysis, and run it: plumbd starts plumb, and its lines come here as it writes them.')}</>
+  if (output.run === undefined) return <>{tx('{lines} lines so far.', { lines: count(output.lines) })}</>
   const { state } = output.run
-  if (state === 'done') return <>It is done, with {count(output.lines)} lines.</>
-  if (state === 'stopped') return <>It was stopped.</>
-  return <span class="warn-text">{state === 'cut' ? 'It was ended at a limit.' : 'It failed: its lines say why.'}</span>
+  if (state === 'done') return <>{tx('It is done, with {lines} lines.', { lines: count(output.lines) })}</>
+  if (state === 'stopped') return <>{t('It was stopped.')}</>
+  return (
+    <span class="warn-text">
+      {state === 'cut' ? t('It was ended at a limit.') : t('It failed: its lines say why.')}
+    </span>
+  )
 }
 
 export function ShellView(): VNode {
@@ -133,15 +136,15 @@ export function ShellView(): VNode {
   const runs = useQuestion<RunsAnswer>('shell/runs', { shown, state: output?.run?.state })
   return (
     <View
-      title="Shell"
-      question="What does plumb say? Analyses of a fixed list, run by plumbd."
+      title={t('Shell')}
+      question={t('What does plumb say? Analyses of a fixed list, run by plumbd.')}
       sentence={answer.data?.enabled === true ? sentence(output) : undefined}
       asked={[{ question: 'shell/runs', parameters: {}, command: false }]}
     >
       <Shown answer={answer} lines={10}>
         {(data) =>
           !data.enabled || analysis === undefined ? (
-            <Off why={data.why ?? 'plumbd has no analyses'} />
+            <Off why={data.why ?? t('plumbd has no analyses')} />
           ) : (
             <div class="shell">
               <div>

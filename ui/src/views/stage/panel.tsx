@@ -6,8 +6,10 @@ import { linkTo } from '../../app/address.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Cause } from '../../parts/cause.tsx'
 import { Facts } from '../../parts/measure.tsx'
+import { t, tx } from '../../text/t.ts'
 import { bytes, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 
 function amount(evidence: Evidence, value: number): string {
   if (evidence.unit === 'ns') return duration(value)
@@ -39,7 +41,7 @@ function Path({ straggler }: { straggler: Straggler }): VNode {
   if (path.length === 0) return <></>
   return (
     <>
-      <h4>To the longest call</h4>
+      <h4>{t('To the longest call')}</h4>
       <ol class="path">
         {path.map((call, i) => (
           <li key={i}>
@@ -54,34 +56,34 @@ function Path({ straggler }: { straggler: Straggler }): VNode {
 
 export function TaskPanel({ task, straggler }: { task: TaskRow; straggler: Straggler | undefined }): VNode {
   const facts: [string, VNode | string][] = [
-    ['status', task.status],
-    ['duration', task.duration_ns === undefined ? '-' : duration(task.duration_ns)],
-    ['of the median', task.times_median === undefined ? '-' : `× ${task.times_median.toFixed(2)}`],
-    ['host', task.host === undefined ? '-' : <a href={linkTo('hosts', task.host)}>{visible(task.host)}</a>],
-    ['executor', visible(task.executor ?? '-')],
-    ['partition', count(task.partition)],
+    [t('status'), word(task.status)],
+    [t('duration'), task.duration_ns === undefined ? '-' : duration(task.duration_ns)],
+    [t('of the median'), task.times_median === undefined ? '-' : `× ${task.times_median.toFixed(2)}`],
+    [t('host'), task.host === undefined ? '-' : <a href={linkTo('hosts', task.host)}>{visible(task.host)}</a>],
+    [t('executor'), visible(task.executor ?? '-')],
+    [t('partition'), count(task.partition)],
   ]
   const trace = straggler?.hdfs?.trace ?? task.trace
   return (
-    <section class="panel" aria-label="The task that is chosen">
-      <h2>Task {task.task}</h2>
+    <section class="panel" aria-label={t('The task that is chosen')}>
+      <h2>{tx('Task {task}', { task: task.task })}</h2>
       <Facts facts={facts} />
       {task.reason !== undefined && <p class="bad-text">{visible(task.reason)}</p>}
       {straggler !== undefined && (
         <>
-          <h4>Why it was slow</h4>
+          <h4>{t('Why it was slow')}</h4>
           <p>
             <Cause straggler={straggler} />
           </p>
           <Path straggler={straggler} />
-          <EvidenceList title="Causes" list={straggler.causes} />
-          <EvidenceList title="Near" list={straggler.near} />
+          <EvidenceList title={t('Causes')} list={straggler.causes} />
+          <EvidenceList title={t('Near')} list={straggler.near} />
         </>
       )}
       {trace !== undefined && (
         <p class="buttons">
           <a class="button" href={linkTo('trace', trace)}>
-            {straggler?.hdfs?.trace === undefined ? 'Its calls, if its executor had the agent' : 'Its calls'}
+            {straggler?.hdfs?.trace === undefined ? t('Its calls, if its executor had the agent') : t('Its calls')}
           </a>
         </p>
       )}

@@ -9,8 +9,10 @@ import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { bytes, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 import { TaskPanel } from './panel.tsx'
 
 const TASKS = '2000'
@@ -26,13 +28,21 @@ function classOf(task: TaskRow): string {
 
 function barOf(task: TaskRow, chosen: string | undefined): LaneBar[] {
   if (task.begin_time_ns === undefined || task.duration_ns === undefined) return []
-  const times = task.times_median === undefined ? '' : `, ${task.times_median.toFixed(1)} times the median`
+  const times =
+    task.times_median === undefined
+      ? ''
+      : t(', {timesMedian} times the median', { timesMedian: task.times_median.toFixed(1) })
   return [
     {
       key: String(task.task),
       begin: task.begin_time_ns,
       end: task.begin_time_ns + BigInt(Math.round(task.duration_ns)),
-      label: `task ${task.task}, ${task.status}: ${duration(task.duration_ns)}${times}`,
+      label: t('task {task}, {status}: {duration}{times}', {
+        task: task.task,
+        status: word(task.status),
+        duration: duration(task.duration_ns),
+        times,
+      }),
       text: String(task.task),
       className: classOf(task),
       href: linkWith({ sel: String(task.task) }),
@@ -54,30 +64,30 @@ function columnsOf(causes: ReadonlyMap<number, Straggler>): Column<TaskRow>[] {
   return [
     {
       key: 'task',
-      head: 'task',
+      head: t('task'),
       text: true,
       cell: (row) => <a href={linkWith({ sel: String(row.task) })}>{row.task}</a>,
     },
-    { key: 'status', head: 'status', text: true, cell: (row) => row.status },
-    { key: 'host', head: 'host', text: true, cell: (row) => visible(row.host ?? '') },
-    { key: 'executor', head: 'executor', text: true, cell: (row) => visible(row.executor ?? '') },
-    { key: 'locality', head: 'locality', text: true, cell: (row) => visible(row.locality ?? '') },
+    { key: 'status', head: t('status'), text: true, cell: (row) => word(row.status) },
+    { key: 'host', head: t('host'), text: true, cell: (row) => visible(row.host ?? '') },
+    { key: 'executor', head: t('executor'), text: true, cell: (row) => visible(row.executor ?? '') },
+    { key: 'locality', head: t('locality'), text: true, cell: (row) => visible(row.locality ?? '') },
     {
       key: 'duration',
-      head: 'duration',
+      head: t('duration'),
       sort: 'duration',
       cell: (row) => (row.duration_ns === undefined ? '-' : duration(row.duration_ns)),
     },
     {
       key: 'times',
-      head: 'of the median',
+      head: t('of the median'),
       cell: (row) => (row.times_median === undefined ? '-' : `× ${row.times_median.toFixed(2)}`),
     },
     { key: 'gc', head: 'GC', sort: 'gc', cell: (row) => duration((row.metrics?.gcMs ?? 0) * 1e6, 1e6) },
-    { key: 'input', head: 'input', sort: 'input', cell: (row) => bytes(row.metrics?.inputBytes ?? 0) },
+    { key: 'input', head: t('input'), sort: 'input', cell: (row) => bytes(row.metrics?.inputBytes ?? 0) },
     {
       key: 'cause',
-      head: 'main cause',
+      head: t('main cause'),
       text: true,
       cell: (row) => visible(causes.get(row.task)?.main_cause?.topic ?? ''),
     },
@@ -90,14 +100,17 @@ function Tasks({ answer, why }: { answer: TasksAnswer; why: WhyAnswer | undefine
   const task = answer.tasks.find((one) => String(one.task) === chosen)
   return (
     <>
-      <Lanes label="Tasks of each executor over time" groups={groupsOf(answer.tasks, chosen)} />
+      <Lanes label={t('Tasks of each executor over time')} groups={groupsOf(answer.tasks, chosen)} />
       {answer.more === true && (
         <p class="more">
-          The first {count(answer.tasks.length)} of {count(answer.fitting_tasks)} tasks.
+          {tx('The first {tasks} of {fittingTasks} tasks.', {
+            tasks: count(answer.tasks.length),
+            fittingTasks: count(answer.fitting_tasks),
+          })}
         </p>
       )}
       <div class={task === undefined ? '' : 'beside trace'}>
-        <Table label="Tasks" columns={columnsOf(causes)} rows={answer.tasks} rowKey={(row) => String(row.task)} />
+        <Table label={t('Tasks')} columns={columnsOf(causes)} rows={answer.tasks} rowKey={(row) => String(row.task)} />
         {task !== undefined && <TaskPanel task={task} straggler={causes.get(task.task)} />}
       </div>
     </>
@@ -113,20 +126,26 @@ export function StageView(): VNode {
   const why = useQuestion<WhyAnswer>('why', whyAsked)
   return (
     <View
-      title={`Stage ${stage ?? ''}`}
-      question="Which tasks were slow, and why?"
+      title={t('Stage {stage}', { stage: stage ?? '' })}
+      question={t('Which tasks were slow, and why?')}
       sentence={
         why.data && (
           <>
-            {count(why.data.stragglers_total)} {why.data.stragglers_total === 1 ? 'task' : 'tasks'} took 1.5 times the
-            median or more; {count(why.data.explained)} have a cause. Application{' '}
-            <a href={linkTo('app', app)}>{visible(app)}</a>.
+            {tx(
+              '{stragglersTotal} {more} took 1.5 times the median or more; {explained} have a cause. Application {app}.',
+              {
+                stragglersTotal: count(why.data.stragglers_total),
+                more: why.data.stragglers_total === 1 ? t('task') : t('tasks'),
+                explained: count(why.data.explained),
+                app: <a href={linkTo('app', app)}>{visible(app)}</a>,
+              },
+            )}
           </>
         )
       }
       tools={
         <a class="button" href={linkTo('operations', app, { stage })}>
-          Its operations
+          {t('Its operations')}
         </a>
       }
       asked={[

@@ -9,18 +9,20 @@ import { Facts } from '../../parts/measure.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { age, bytes, count, duration, perS } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 
 const FATES: readonly (readonly [string, string, string])[] = [
-  ['stored', 'stored', 'in the store, with their traces'],
-  ['open', 'open', 'in traces that still take spans'],
-  ['waiting', 'late', 'stored, and not yet joined to their traces'],
-  ['repeated', 'repeats', 'there already: they change nothing'],
-  ['thinned', 'thinned', 'removed to make room; statistics stay'],
-  ['expired', 'expired', 'removed for their age; statistics stay'],
-  ['set_aside', 'set aside', 'no store took them: look into the log'],
+  ['stored', t('stored'), t('in the store, with their traces')],
+  ['open', t('open'), t('in traces that still take spans')],
+  ['waiting', t('late'), t('stored, and not yet joined to their traces')],
+  ['repeated', t('repeats'), t('there already: they change nothing')],
+  ['thinned', t('thinned'), t('removed to make room; statistics stay')],
+  ['expired', t('expired'), t('removed for their age; statistics stay')],
+  ['set_aside', t('set aside'), t('no store took them: look into the log')],
 ]
 
 const numberOf = (account: Account, name: string): number => {
@@ -32,8 +34,8 @@ function Flow({ account }: { account: Account }): VNode {
   const received = numberOf(account, 'received')
   const fates = FATES.map(([name, label, why]) => ({ name, label, why, spans: numberOf(account, name) }))
   return (
-    <section aria-label="What became of every span">
-      <h2>Every span: {count(received)} received</h2>
+    <section aria-label={t('What became of every span')}>
+      <h2>{tx('Every span: {received} received', { received: count(received) })}</h2>
       <div class="flow" aria-hidden="true">
         {fates
           .filter(({ spans }) => spans > 0)
@@ -50,7 +52,9 @@ function Flow({ account }: { account: Account }): VNode {
       </ul>
       {numberOf(account, 'refused') > 0 && (
         <p class="warn-text">
-          {count(numberOf(account, 'refused'))} more spans were refused since plumbd started: see the reasons below.
+          {tx('{account} more spans were refused since plumbd started: see the reasons below.', {
+            account: count(numberOf(account, 'refused')),
+          })}
         </p>
       )}
     </section>
@@ -59,10 +63,10 @@ function Flow({ account }: { account: Account }): VNode {
 
 function losses(receiver: ReceiverStatus): { where: string; reason: string; number: number }[] {
   const kinds: [string, Record<string, number>][] = [
-    ['spans refused', receiver.refused],
-    ['frames not taken', receiver.rejected_frames],
-    ['connections closed', receiver.refused_connections],
-    ['HTTP requests', receiver.rejected_http],
+    [t('spans refused'), receiver.refused],
+    [t('frames not taken'), receiver.rejected_frames],
+    [t('connections closed'), receiver.refused_connections],
+    [t('HTTP requests'), receiver.rejected_http],
   ]
   const rows = kinds.flatMap(([where, reasons]) =>
     Object.entries(reasons).map(([reason, number]) => ({ where, reason, number })),
@@ -70,7 +74,7 @@ function losses(receiver: ReceiverStatus): { where: string; reason: string; numb
   const drops = new Map<string, number>()
   for (const sender of receiver.senders)
     for (const [reason, spans] of Object.entries(sender.drops)) drops.set(reason, (drops.get(reason) ?? 0) + spans)
-  return [...rows, ...[...drops].map(([reason, number]) => ({ where: 'dropped by senders', reason, number }))]
+  return [...rows, ...[...drops].map(([reason, number]) => ({ where: t('dropped by senders'), reason, number }))]
 }
 
 function Losses({ receiver }: { receiver: ReceiverStatus }): VNode {
@@ -78,38 +82,49 @@ function Losses({ receiver }: { receiver: ReceiverStatus }): VNode {
   if (rows.length === 0)
     return (
       <p class="good-text">
-        <span aria-hidden="true">✓</span> No sender dropped a span, and plumbd refused none.
+        <span aria-hidden="true">✓</span> {t('No sender dropped a span, and plumbd refused none.')}
       </p>
     )
   const columns: Column<(typeof rows)[number]>[] = [
-    { key: 'where', head: 'what', text: true, cell: (row) => row.where },
-    { key: 'reason', head: 'reason', text: true, cell: (row) => visible(row.reason) },
-    { key: 'number', head: 'number', cell: (row) => count(row.number) },
+    { key: 'where', head: t('what'), text: true, cell: (row) => row.where },
+    { key: 'reason', head: t('reason'), text: true, cell: (row) => visible(row.reason) },
+    { key: 'number', head: t('number'), cell: (row) => count(row.number) },
   ]
-  return <Table label="Losses by reason" columns={columns} rows={rows} rowKey={(row) => `${row.where} ${row.reason}`} />
+  return (
+    <Table label={t('Losses by reason')} columns={columns} rows={rows} rowKey={(row) => `${row.where} ${row.reason}`} />
+  )
 }
 
 function Senders({ receiver }: { receiver: ReceiverStatus }): VNode {
   const now = nowNs()
   const columns: Column<ReceiverStatus['senders'][number]>[] = [
-    { key: 'sender', head: 'process', text: true, cell: (row) => visible(row.sender) },
-    { key: 'sent', head: 'spans sent', cell: (row) => count(row.spans_sent) },
-    { key: 'queued', head: 'queued', cell: (row) => count(row.spans_queued) },
+    { key: 'sender', head: t('process'), text: true, cell: (row) => visible(row.sender) },
+    { key: 'sent', head: t('spans sent'), cell: (row) => count(row.spans_sent) },
+    { key: 'queued', head: t('queued'), cell: (row) => count(row.spans_queued) },
     {
       key: 'drops',
-      head: 'dropped',
+      head: t('dropped'),
       cell: (row) => count(Object.values(row.drops).reduce((sum, spans) => sum + spans, 0)),
     },
-    { key: 'repeated', head: 'repeated batches', cell: (row) => count(row.repeated_batches) },
-    { key: 'seen', head: 'heard of', cell: (row) => `${age(Number(now - row.last_seen_time_ns))} ago` },
+    { key: 'repeated', head: t('repeated batches'), cell: (row) => count(row.repeated_batches) },
+    {
+      key: 'seen',
+      head: t('heard of'),
+      cell: (row) => t('{now} ago', { now: age(Number(now - row.last_seen_time_ns)) }),
+    },
   ]
   return (
     <section>
-      <h2>Processes that send</h2>
+      <h2>{t('Processes that send')}</h2>
       {receiver.senders.length === 0 ? (
-        <p>None has sent anything since plumbd started.</p>
+        <p>{t('None has sent anything since plumbd started.')}</p>
       ) : (
-        <Table label="Processes that send" columns={columns} rows={receiver.senders} rowKey={(row) => row.sender} />
+        <Table
+          label={t('Processes that send')}
+          columns={columns}
+          rows={receiver.senders}
+          rowKey={(row) => row.sender}
+        />
       )}
     </section>
   )
@@ -117,51 +132,62 @@ function Senders({ receiver }: { receiver: ReceiverStatus }): VNode {
 
 function storeFacts({ store }: StatusAnswer): [string, string][] {
   const facts: [string, string][] = [
-    ['traces', count(store.traces)],
-    ['spans', count(store.spans)],
-    ['incomplete traces', count(store.incomplete_traces)],
-    ['patterns', count(store.patterns)],
-    ['functions', count(store.functions)],
-    ['hosts', count(store.hosts)],
-    ['on disk', bytes(store.disk_bytes)],
-    ['a span takes', `${store.bytes_per_span} B`],
-    ['free', bytes(store.free_bytes)],
+    [t('traces'), count(store.traces)],
+    [t('spans'), count(store.spans)],
+    [t('incomplete traces'), count(store.incomplete_traces)],
+    [t('patterns'), count(store.patterns)],
+    [t('functions'), count(store.functions)],
+    [t('hosts'), count(store.hosts)],
+    [t('on disk'), bytes(store.disk_bytes)],
+    [t('a span takes'), `${store.bytes_per_span} B`],
+    [t('free'), bytes(store.free_bytes)],
   ]
-  if (store.first_time_ns !== undefined) facts.push(['from', dayTime(store.first_time_ns, zone.value)])
-  if (store.last_time_ns !== undefined) facts.push(['to', dayTime(store.last_time_ns, zone.value)])
+  if (store.first_time_ns !== undefined) facts.push([t('from'), dayTime(store.first_time_ns, zone.value)])
+  if (store.last_time_ns !== undefined) facts.push([t('to'), dayTime(store.last_time_ns, zone.value)])
   for (const [kind, number] of Object.entries(store.records ?? {})) facts.push([`Spark: ${kind}`, count(number)])
   return facts
 }
 
 function receiverFacts(receiver: ReceiverStatus): [string, string][] {
   return [
-    ['spans a second', perS(receiver.spans_per_s)],
-    ['behind by', duration(receiver.lag_ns)],
-    ['open traces', count(receiver.open_traces)],
-    ['journal', bytes(receiver.journal_bytes)],
-    ['connections', count(receiver.connections)],
-    ['told to wait', count(receiver.try_later)],
-    ['closed early', count(receiver.closed_early)],
-    ['names', `${(100 * receiver.names.full).toFixed(1)} % full`],
-    ['sampling', receiver.sampling === '' ? 'senders decide' : visible(receiver.sampling)],
-    ['space', receiver.space.level],
-    ['memory', bytes(receiver.rss_bytes)],
-    ['runs for', age(receiver.uptime_ns)],
+    [t('spans a second'), perS(receiver.spans_per_s)],
+    [t('behind by'), duration(receiver.lag_ns)],
+    [t('open traces'), count(receiver.open_traces)],
+    [t('journal'), bytes(receiver.journal_bytes)],
+    [t('connections'), count(receiver.connections)],
+    [t('told to wait'), count(receiver.try_later)],
+    [t('closed early'), count(receiver.closed_early)],
+    [t('names'), t('{what} % full', { what: (100 * receiver.names.full).toFixed(1) })],
+    [t('sampling'), receiver.sampling === '' ? t('senders decide') : visible(receiver.sampling)],
+    [t('space'), word(receiver.space.level)],
+    [t('memory'), bytes(receiver.rss_bytes)],
+    [t('runs for'), age(receiver.uptime_ns)],
   ]
 }
 
 function sentence(data: StatusAnswer | undefined): VNode | undefined {
   if (data === undefined) return undefined
   const { receiver, store } = data
-  if (receiver === undefined) return <>{count(store.spans)} spans are stored.</>
+  if (receiver === undefined) return <>{tx('{spans} spans are stored.', { spans: count(store.spans) })}</>
   if (!receiver.ready)
-    return <span class="bad-text">plumbd takes no spans: {visible(receiver.reason ?? 'not ready')}.</span>
+    return (
+      <span class="bad-text">
+        {tx('plumbd takes no spans: {reason}.', { reason: visible(receiver.reason ?? t('not ready')) })}
+      </span>
+    )
   const lost = losses(receiver).filter(({ where }) => where.includes('spans') || where.includes('senders'))
   const total = lost.reduce((sum, { number }) => sum + number, 0)
   return (
     <>
-      plumbd takes {perS(receiver.spans_per_s).replace('/s', ' spans a second')}.{' '}
-      {total === 0 ? 'Nothing is lost.' : <span class="warn-text">{count(total)} spans were lost: see why below.</span>}
+      {tx('plumbd takes {spansPerS}. {more}', {
+        spansPerS: perS(receiver.spans_per_s).replace('/s', t(' spans a second')),
+        more:
+          total === 0 ? (
+            t('Nothing is lost.')
+          ) : (
+            <span class="warn-text">{tx('{total} spans were lost: see why below.', { total: count(total) })}</span>
+          ),
+      })}
     </>
   )
 }
@@ -170,8 +196,8 @@ export function StatusView(): VNode {
   const answer = useQuestion<StatusAnswer>('status', {})
   return (
     <View
-      title="Status"
-      question="Is anything lost?"
+      title={t('Status')}
+      question={t('Is anything lost?')}
       sentence={sentence(answer.data)}
       asked={[{ question: 'status', parameters: {} }]}
     >
@@ -180,26 +206,27 @@ export function StatusView(): VNode {
           <>
             {data.receiver?.recovering !== undefined && (
               <p class="notice warn">
-                plumbd replays its journal after a crash ({Math.round(100 * data.receiver.recovering)} %): answers lack
-                the rest.
+                {tx('plumbd replays its journal after a crash ({what} %): answers lack the rest.', {
+                  what: Math.round(100 * data.receiver.recovering),
+                })}
               </p>
             )}
             {data.receiver && <Flow account={data.receiver.accounting} />}
             <div class="columns">
               <section>
-                <h2>The store</h2>
+                <h2>{t('The store')}</h2>
                 <Facts facts={storeFacts(data)} />
               </section>
               {data.receiver && (
                 <section>
-                  <h2>plumbd {data.version}</h2>
+                  <h2>{tx('plumbd {version}', { version: data.version })}</h2>
                   <Facts facts={receiverFacts(data.receiver)} />
                 </section>
               )}
             </div>
             {data.receiver && (
               <section>
-                <h2>Losses by reason</h2>
+                <h2>{t('Losses by reason')}</h2>
                 <Losses receiver={data.receiver} />
               </section>
             )}

@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks'
 import { linkTo, refine, value } from '../../app/address.ts'
 import { Bar, Name } from '../../parts/bits.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { t, tx } from '../../text/t.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { sumArea, type AreaSum } from '../../timeline/area.ts'
@@ -28,7 +29,7 @@ function columnsOf(trace: Trace, whole: number): Column<AreaSum>[] {
   return [
     {
       key: 'function',
-      head: 'function',
+      head: t('function'),
       text: true,
       cell: (sum) => (
         <a class="plain" href={linkTo('functions', '', { function: trace.head.functions[sum.function]!, by: 'host' })}>
@@ -36,18 +37,23 @@ function columnsOf(trace: Trace, whole: number): Column<AreaSum>[] {
         </a>
       ),
     },
-    { key: 'host', head: 'host', text: true, cell: (sum) => visible(trace.head.processes[sum.process]!.host ?? '-') },
+    {
+      key: 'host',
+      head: t('host'),
+      text: true,
+      cell: (sum) => visible(trace.head.processes[sum.process]!.host ?? '-'),
+    },
     {
       key: 'self',
-      head: 'self',
+      head: t('self'),
       cell: (sum) => (
         <Bar part={sum.self} whole={whole}>
           {duration(sum.self)}
         </Bar>
       ),
     },
-    { key: 'share', head: 'share', cell: (sum) => share(sum.self, whole) },
-    { key: 'calls', head: 'calls', cell: (sum) => count(sum.calls) },
+    { key: 'share', head: t('share'), cell: (sum) => share(sum.self, whole) },
+    { key: 'calls', head: t('calls'), cell: (sum) => count(sum.calls) },
   ]
 }
 
@@ -61,26 +67,26 @@ export function Area({ shown }: { shown: Shown }): VNode {
   if (area === undefined) return <></>
   const whole = sums.reduce((all, sum) => all + sum.self, 0)
   return (
-    <section class="card open" aria-label="The part of the time that is chosen">
+    <section class="card open" aria-label={t('The part of the time that is chosen')}>
       <header>
-        <h2>
-          {duration(area.to - area.from)} from {duration(area.from)} on
-        </h2>
-        <span class="quiet-text">{duration(whole)} of self time: calls at the same time count each</span>
+        <h2>{tx('{to} from {from} on', { to: duration(area.to - area.from), from: duration(area.from) })}</h2>
+        <span class="quiet-text">
+          {tx('{whole} of self time: calls at the same time count each', { whole: duration(whole) })}
+        </span>
         <button type="button" class="small" onClick={() => setZoom(shown, area)}>
-          Show only this
+          {t('Show only this')}
         </button>
         <button type="button" class="small" onClick={() => chooseArea(undefined)}>
-          Choose none
+          {t('Choose none')}
         </button>
       </header>
       <Table
-        label="Self time in the part that is chosen"
+        label={t('Self time in the part that is chosen')}
         columns={columnsOf(trace, whole)}
         rows={sums.slice(0, ROWS)}
         rowKey={(sum) => `${sum.process} ${sum.function}`}
       />
-      {sums.length > ROWS && <p class="more">{count(sums.length - ROWS)} more had less.</p>}
+      {sums.length > ROWS && <p class="more">{tx('{sums} more had less.', { sums: count(sums.length - ROWS) })}</p>}
     </section>
   )
 }

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { t } from '../../text/t.ts'
 import { duration } from '../../text/units.ts'
 import { placeIn, type Zoom } from '../../timeline/zoom.ts'
 import { areaOf, chooseArea } from './area.tsx'
@@ -32,7 +33,7 @@ export function Axis({ shown }: { shown: Shown }): VNode {
     <div
       class="axis brushed"
       aria-hidden="true"
-      title="A drag sums a part of the time"
+      title={t('A drag sums a part of the time')}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
         setDrag({ from: at(event), to: at(event) })

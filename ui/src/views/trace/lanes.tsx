@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Canvas, type Painter } from '../../marks/canvas.tsx'
+import { t } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Detail, Rectangles } from '../../timeline/detail.ts'
@@ -49,16 +50,16 @@ function keyAction(shown: Shown, key: string): Done | undefined {
 
 function Tools({ shown }: { shown: Shown }): VNode {
   const keys = [
-    ['+', 'Zoom in', '+'],
-    ['-', 'Zoom out', '−'],
-    ['a', 'Earlier', '‹'],
-    ['d', 'Later', '›'],
-    ['f', 'Fit the chosen call', 'fit'],
-    ['0', 'Show all', 'all'],
-    ['m', 'Sum what is shown', 'Σ'],
+    ['+', t('Zoom in'), '+'],
+    ['-', t('Zoom out'), '−'],
+    ['a', t('Earlier'), '‹'],
+    ['d', t('Later'), '›'],
+    ['f', t('Fit the chosen call'), t('fit')],
+    ['0', t('Show all'), t('all')],
+    ['m', t('Sum what is shown'), 'Σ'],
   ] as const
   return (
-    <div class="lane-tools" role="group" aria-label="Zoom and move">
+    <div class="lane-tools" role="group" aria-label={t('Zoom and move')}>
       {keys.map(([key, label, text]) => (
         <button
           key={key}
@@ -80,7 +81,9 @@ function hint(frame: Frame, at: number): string {
   const calls = frame.drawn.calls[at]!
   const name = visible(functionOf(trace, row))
   const long = duration(trace.calls.duration[row]!, resolutionOf(trace, row))
-  return calls === 1 ? `${name} ${long}` : `${count(calls)} calls; the longest: ${name} ${long}`
+  return calls === 1
+    ? `${name} ${long}`
+    : t('{calls} calls; the longest: {name} {long}', { calls: count(calls), name, long })
 }
 
 interface Held {
@@ -191,7 +194,10 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
         ref={box}
         tabIndex={0}
         role="group"
-        aria-label={`${trace.rows} calls in the lanes of ${trace.lines.tracks.length} processes: up to the caller, down to what it calls, left and right along its line, w a s d zoom and move, 0 shows all; "tree" has the same as rows`}
+        aria-label={t(
+          '{rows} calls in the lanes of {tracks} processes: up to the caller, down to what it calls, left and right along its line, w a s d zoom and move, 0 shows all; "tree" has the same as rows',
+          { rows: trace.rows, tracks: trace.lines.tracks.length },
+        )}
         style={{ height: `${height}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
         onKeyDown={(event) => {

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
+import { t } from '../../text/t.ts'
 import { MOMENTS } from '../../timeline/overview.ts'
 import { setZoom, type Shown } from './shown.ts'
 import type { Trace } from './model.ts'
@@ -44,7 +45,7 @@ export function Minimap({ shown }: { shown: Shown }): VNode {
     <div
       class="minimap brushed"
       role="img"
-      aria-label="The whole trace; the buttons and keys of what is below zoom and move"
+      aria-label={t('The whole trace; the buttons and keys of what is below zoom and move')}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
         setDrag({ from: at(event), to: at(event) })

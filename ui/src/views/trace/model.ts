@@ -2,6 +2,7 @@
 
 import { askColumns, type Column, type ColumnsHead } from '../../api/columns.ts'
 import type { Span } from '../../api/answers.ts'
+import { t } from '../../text/t.ts'
 import type { Calls } from '../../timeline/calls.ts'
 import type { Laid } from '../../timeline/layout.ts'
 import workerAddress from '../../timeline/worker.ts?worker&url'
@@ -47,7 +48,7 @@ export interface Trace extends Laid {
 
 export const COLUMNS = 'begin,duration,parent,function,process,flags,id_high,id_low'
 
-const FLAGS = ['orphan', 'cycle', 'reversed', 'outside parent'] as const
+const FLAGS = [t('orphan'), t('cycle'), t('reversed'), t('outside parent')] as const
 const MILLISECONDS = 16
 const NS_PER_MS = 1_000_000
 
@@ -88,7 +89,7 @@ function layAside(calls: Calls, buffers: ArrayBuffer[], signal: AbortSignal): Pr
     }
     worker.onerror = (event) => {
       end()
-      reject(new Error(`the trace could not be laid out: ${event.message}`))
+      reject(new Error(t('the trace could not be laid out: {message}', { message: event.message })))
     }
     worker.postMessage(calls, buffers)
   })
@@ -96,7 +97,7 @@ function layAside(calls: Calls, buffers: ArrayBuffer[], signal: AbortSignal): Pr
 
 /** A copy, so that what goes to the other thread takes nothing with it. */
 function copied(column: Column | undefined): Column {
-  if (column === undefined) throw new Error('the answer lacks a column')
+  if (column === undefined) throw new Error(t('the answer lacks a column'))
   return column.slice()
 }
 

@@ -7,6 +7,7 @@ import { useQuestion } from '../../app/question.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Copy } from '../../parts/view.tsx'
+import { t } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -22,12 +23,12 @@ function Annotations({ span }: { span: Stored }): VNode {
   if (entries.length === 0) return <></>
   return (
     <>
-      <h4>Annotations</h4>
+      <h4>{t('Annotations')}</h4>
       <ul class="annotations">
         {entries.map(([key, text]) => (
           <li key={`${key} ${text}`}>
             <span class="label">{visible(key)}</span>
-            <a href={linkTo('traces', '', { annotation: `${key}=${text}` })} title="Traces with it">
+            <a href={linkTo('traces', '', { annotation: `${key}=${text}` })} title={t('Traces with it')}>
               {visible(text)}
             </a>
           </li>
@@ -42,7 +43,7 @@ function Notes({ span, resolution }: { span: Stored; resolution: number }): VNod
   if (notes.length === 0) return <></>
   return (
     <>
-      <h4>Notes</h4>
+      <h4>{t('Notes')}</h4>
       <ul class="annotations">
         {notes.map((note, i) => (
           <li key={i}>
@@ -67,15 +68,15 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
   const begin = trace.calls.begin[chosen]!
   const waited = critical?.[chosen]
   const facts: [string, string][] = [
-    ['begins after', duration(begin, resolution)],
-    ['at', clockTime(trace.head.begin_time_ns + BigInt(Math.round(begin)), zone.value, 6)],
-    ['duration', duration(trace.calls.duration[chosen]!, resolution)],
-    ['self', duration(trace.tree.self[chosen]!, resolution)],
-    ['critical', waited === undefined ? '-' : duration(waited, resolution)],
-    ['host', visible(host ?? '-')],
+    [t('begins after'), duration(begin, resolution)],
+    [t('at'), clockTime(trace.head.begin_time_ns + BigInt(Math.round(begin)), zone.value, 6)],
+    [t('duration'), duration(trace.calls.duration[chosen]!, resolution)],
+    [t('self'), duration(trace.tree.self[chosen]!, resolution)],
+    [t('critical'), waited === undefined ? '-' : duration(waited, resolution)],
+    [t('host'), visible(host ?? '-')],
   ]
   return (
-    <section class="panel" aria-label="The call that is chosen" aria-live="polite">
+    <section class="panel" aria-label={t('The call that is chosen')} aria-live="polite">
       <h3>
         <Name text={name} role={role} />
       </h3>
@@ -91,14 +92,14 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
       {span && <Notes span={span} resolution={resolution} />}
       <p class="quiet-text">
         {visible(process)} <br />
-        <code>{id}</code> <Copy text={id} label="copy" />
+        <code>{id}</code> <Copy text={id} label={t('copy')} />
       </p>
       <p class="buttons">
         <a class="button" href={linkTo('functions', '', { function: name, by: 'host' })}>
-          On other hosts
+          {t('On other hosts')}
         </a>
         <a class="button" href={linkTo('traces', '', { function: name, host, sort: 'duration_ns' })}>
-          Slowest traces with it
+          {t('Slowest traces with it')}
         </a>
       </p>
     </section>

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { Name } from '../../parts/bits.tsx'
+import { t } from '../../text/t.ts'
 import { duration } from '../../text/units.ts'
 import { countBelow, hasChildren } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
@@ -31,7 +32,7 @@ function TimeBar({ shown, number }: { shown: Shown; number: number }): VNode {
   const begin = trace.calls.begin[number]!
   const length = trace.calls.duration[number]!
   const place = placeIn(zoom, begin, length)
-  if (place === undefined) return <span class="off">{begin < zoom.from ? '‹ earlier' : 'later ›'}</span>
+  if (place === undefined) return <span class="off">{begin < zoom.from ? t('‹ earlier') : t('later ›')}</span>
   const inside = place.width > 0.7
   const right = !inside && place.x + place.width > 0.85
   const critical = length > 0 ? Math.min(1, (shown.critical?.[number] ?? 0) / length) : 0
@@ -66,7 +67,7 @@ export function Row({ shown, number, top, folded, onFold }: Props): VNode {
     >
       <span class="tree" style={{ paddingLeft: `${Math.min(depth[number]!, MOST_INDENT) * INDENT_PX}px` }}>
         <span
-          title={hasChildren(end, number) ? 'With Shift: all below' : undefined}
+          title={hasChildren(end, number) ? t('With Shift: all below') : undefined}
           class={`fold ${hasChildren(end, number) ? (folded ? 'folded' : 'unfolded') : ''}`}
           onClick={(event) => {
             event.stopPropagation()

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { refine, value } from '../../app/address.ts'
+import { t } from '../../text/t.ts'
 import { hasChildren, shownRows } from '../../timeline/rows.ts'
 import type { Trace } from './model.ts'
 import { Row, ROW_PX } from './row.tsx'
@@ -18,11 +19,11 @@ export const FOLDED_FROM = 2000
 const MOST_NAMED = 2000
 
 const TOOLS = [
-  ['ArrowLeft', 'Fold the chosen call', '▸'],
-  ['ArrowRight', 'Unfold it', '▾'],
-  ['_', 'Fold it and all below', '▸▸'],
-  ['*', 'Unfold it and all below', '▾▾'],
-  ['m', 'Sum what is shown', 'Σ'],
+  ['ArrowLeft', t('Fold the chosen call'), '▸'],
+  ['ArrowRight', t('Unfold it'), '▾'],
+  ['_', t('Fold it and all below'), '▸▸'],
+  ['*', t('Unfold it and all below'), '▾▾'],
+  ['m', t('Sum what is shown'), 'Σ'],
 ] as const
 
 const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
@@ -113,7 +114,7 @@ function Head({ shown, act }: { shown: Shown; act: (key: string) => boolean }): 
   return (
     <div class="timeline-head">
       <span class="tree-head">
-        call{' '}
+        {t('call')}{' '}
         {TOOLS.map(([key, label, text]) => (
           <button key={key} type="button" class="small quiet" aria-label={label} title={label} onClick={() => act(key)}>
             {text}
@@ -160,7 +161,10 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
         ref={box}
         tabIndex={0}
         role="listbox"
-        aria-label={`${trace.rows} calls: arrows and j k move, left and right fold, * and _ all below, w a s d zoom and move, 0 shows all`}
+        aria-label={t(
+          '{rows} calls: arrows and j k move, left and right fold, * and _ all below, w a s d zoom and move, 0 shows all',
+          { rows: trace.rows },
+        )}
         aria-activedescendant={`span-${chosen}`}
         style={{ height: `${Math.min(rows.length, ROWS_SEEN) * ROW_PX}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}

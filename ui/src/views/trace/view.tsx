@@ -8,6 +8,7 @@ import { useQuestion } from '../../app/question.ts'
 import { Choice, Field } from '../../parts/bits.tsx'
 import { Shown as Answered } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -52,17 +53,25 @@ function sentence(trace: Trace | undefined, most: Sum | undefined): VNode | unde
   const waited = most && { name: functionOf(trace, most.row), host: processOf(trace, most.row).host ?? '' }
   return (
     <>
-      <b>{visible(functionOf(trace, 0))}</b> took <b>{duration(head.duration_ns)}</b> at{' '}
-      {dayTime(head.begin_time_ns, zone.value, 3)} {zoneName()}, in {count(head.spans_total)} calls on {count(hosts)}{' '}
-      {hosts === 1 ? 'host' : 'hosts'}.
-      {most !== undefined && waited !== undefined && (
-        <>
-          {' '}
-          {share(most.critical, head.duration_ns)} of it was waited for{' '}
-          <a href={linkTo('functions', '', { function: waited.name, by: 'host' })}>{visible(waited.name)}</a>
-          {waited.host !== '' && <> on {visible(waited.host)}</>}.
-        </>
-      )}
+      {tx('{trace} took {duration} at {beginTime} {zoneName}, in {spansTotal} calls on {hosts} {more}.{more2}', {
+        trace: <b>{visible(functionOf(trace, 0))}</b>,
+        duration: <b>{duration(head.duration_ns)}</b>,
+        beginTime: dayTime(head.begin_time_ns, zone.value, 3),
+        zoneName: zoneName(),
+        spansTotal: count(head.spans_total),
+        hosts: count(hosts),
+        more: hosts === 1 ? t('host') : t('hosts'),
+        more2: most !== undefined && waited !== undefined && (
+          <>
+            {' '}
+            {tx('{critical} of it was waited for {name}{more}.', {
+              critical: share(most.critical, head.duration_ns),
+              name: <a href={linkTo('functions', '', { function: waited.name, by: 'host' })}>{visible(waited.name)}</a>,
+              more: waited.host !== '' && <> {tx('on {host}', { host: visible(waited.host) })}</>,
+            })}
+          </>
+        ),
+      })}
     </>
   )
 }
@@ -73,10 +82,14 @@ function Parts({ head }: { head: TraceHead }): VNode {
   if ((head.parts ?? 1) === 1 || (first === 1 && next > head.parts!)) return <></>
   return (
     <p class="notice warn">
-      This trace is kept in {head.parts} parts; these are {first} to {next - 1}.{' '}
-      {next <= head.parts! && (
-        <a href={linkWith({ part: String(next), sel: undefined, w: undefined })}>The next ones</a>
-      )}
+      {tx('This trace is kept in {parts} parts; these are {first} to {next}. {more}', {
+        parts: head.parts,
+        first,
+        next: next - 1,
+        more: next <= head.parts! && (
+          <a href={linkWith({ part: String(next), sel: undefined, w: undefined })}>{t('The next ones')}</a>
+        ),
+      })}
     </p>
   )
 }
@@ -87,12 +100,22 @@ function Marks({ head }: { head: TraceHead }): VNode {
     <>
       {head.incomplete && (
         <p class="notice warn">
-          Spans of this trace are missing
-          {head.missing > 0 && `: ${count(head.missing)} callers never came, of ${count(head.orphans)} calls`}.
+          {tx('Spans of this trace are missing{more}.', {
+            more:
+              head.missing > 0 &&
+              t(': {missing} callers never came, of {orphans} calls', {
+                missing: count(head.missing),
+                orphans: count(head.orphans),
+              }),
+          })}
         </p>
       )}
       <Parts head={head} />
-      {dropped.length > 0 && <p class="notice warn">Not kept of this trace, by choice: {dropped.join(', ')}.</p>}
+      {dropped.length > 0 && (
+        <p class="notice warn">
+          {tx('Not kept of this trace, by choice: {dropped}.', { dropped: dropped.join(', ') })}
+        </p>
+      )}
     </>
   )
 }
@@ -101,12 +124,13 @@ function Tasks({ head }: { head: TraceHead }): VNode {
   if (head.tasks === undefined) return <></>
   return (
     <p>
-      It belongs to{' '}
-      {head.tasks.map((task) => (
-        <span key={`${task.app} ${task.task}`}>
-          task {task.task} of {visible(task.app)} ({task.link}){' '}
-        </span>
-      ))}
+      {tx('It belongs to {tasks}', {
+        tasks: head.tasks.map((task) => (
+          <span key={`${task.app} ${task.task}`}>
+            {tx('task {task} of {app} ({link})', { task: task.task, app: visible(task.app), link: task.link })}{' '}
+          </span>
+        )),
+      })}
     </p>
   )
 }
@@ -136,15 +160,20 @@ function Said({ asked }: { asked: ReturnType<typeof useTrace> }): VNode {
       {found.error !== undefined && <p class="notice bad">{found.error}</p>}
       {find.length >= FIND_LEAST && found.data && (
         <p role="status">
-          {count(found.data.found)} calls have “{visible(find)}”
-          {found.data.more === true && `; the first ${count(found.data.rows.length)} are marked`}. n and N step through
-          them.
+          {tx('{found} calls have “{find}”{more}. n and N step through them.', {
+            found: count(found.data.found),
+            find: visible(find),
+            more:
+              found.data.more === true && t('; the first {rows} are marked', { rows: count(found.data.rows.length) }),
+          })}
         </p>
       )}
       {wanted && critical.error !== undefined && <p class="notice bad">{critical.error}</p>}
       {short && (
         <p class="notice warn">
-          There is no room to compute the critical path of so many calls: raise <code>http.question-memory</code>.
+          {tx('There is no room to compute the critical path of so many calls: raise {link}.', {
+            link: <code>http.question-memory</code>,
+          })}
         </p>
       )}
     </>
@@ -179,28 +208,28 @@ export function TraceView(): VNode {
     [trace, critical],
   )
   const shapes = [
-    ['tree', 'tree'],
-    ['lanes', 'lanes'],
+    ['tree', t('tree')],
+    ['lanes', t('lanes')],
   ] as const
   const large = (trace?.rows ?? 0) > FOLDED_FROM
   return (
     <View
-      title={`Trace ${route.value.id}`}
-      question="Where did the time go?"
+      title={t('Trace {id}', { id: route.value.id })}
+      question={t('Where did the time go?')}
       sentence={sentence(trace, most)}
       asked={[{ question: 'trace', parameters: { id: route.value.id, part: value('part') } }]}
       tools={
         <>
-          <Choice name="as" label="as" options={large ? [shapes[1], shapes[0]] : shapes} />
+          <Choice name="as" label={t('as')} options={large ? [shapes[1], shapes[0]] : shapes} />
           <Choice
             name="path"
-            label="show"
+            label={t('show')}
             options={[
-              ['all', 'all calls'],
-              ['critical', 'critical path'],
+              ['all', t('all calls')],
+              ['critical', t('critical path')],
             ]}
           />
-          <Field name="find" label="find" placeholder="function, host, value" width={20} />
+          <Field name="find" label={t('find')} placeholder={t('function, host, value')} width={20} />
         </>
       }
     >

@@ -11,9 +11,11 @@ import { Exported } from '../../parts/export.tsx'
 import { LatencyMap, type Area } from '../../parts/latency.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count, duration, percent } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
 import { Scatter } from './scatter.tsx'
 
 type Row = ContrastAnswer['rows'][number]
@@ -55,14 +57,16 @@ export function Counted({ asked, rows }: { asked: Parameters; rows: readonly Tra
     kept.current !== undefined && kept.current.of === answer.data ? kept.current.drawn : asDistribution(counts)
   kept.current = { of: answer.data!, drawn }
   return (
-    <section class="chart" aria-label="All that match">
-      <p class="quiet-text">All {count(counts.traces)} traces that match, by begin and duration:</p>
+    <section class="chart" aria-label={t('All that match')}>
+      <p class="quiet-text">
+        {tx('All {traces} traces that match, by begin and duration:', { traces: count(counts.traces) })}
+      </p>
       <Exported name="traces">
         <LatencyMap
           answer={drawn}
           write={write}
-          what={['trace', 'traces']}
-          hint="A rectangle chooses some, and tells what differs in them."
+          what={[t('trace'), t('traces')]}
+          hint={t('A rectangle chooses some, and tells what differs in them.')}
           onChoose={choose}
           {...(chosen === undefined ? {} : { chosen })}
         />
@@ -80,30 +84,30 @@ function filterOf(row: Row): Record<string, string> {
 const COLUMNS: readonly Column<Row>[] = [
   {
     key: 'kind',
-    head: 'what',
+    head: t('what'),
     text: true,
-    cell: (row) => (row.kind === 'annotation' ? visible(row.key ?? '') : row.kind),
+    cell: (row) => (row.kind === 'annotation' ? visible(row.key ?? '') : word(row.kind)),
   },
   {
     key: 'value',
-    head: 'which',
+    head: t('which'),
     text: true,
     cell: (row) => (
       <button
         type="button"
         class="plain"
-        title="Only traces with it"
+        title={t('Only traces with it')}
         onClick={() => go({ ...filterOf(row), area: undefined })}
       >
         <bdi>{visible(row.value)}</bdi>
       </button>
     ),
   },
-  { key: 'a', head: 'of those chosen', cell: (row) => share(row.a_share) },
-  { key: 'b', head: 'of the others', cell: (row) => share(row.b_share) },
+  { key: 'a', head: t('of those chosen'), cell: (row) => share(row.a_share) },
+  { key: 'b', head: t('of the others'), cell: (row) => share(row.b_share) },
   {
     key: 'apart',
-    head: 'difference',
+    head: t('difference'),
     cell: (row) => (
       <span class={`change ${row.a_share > row.b_share ? 'slower' : 'faster'}`}>
         {row.a_share > row.b_share ? '▲' : '▼'} {share(Math.abs(row.a_share - row.b_share))}
@@ -141,17 +145,17 @@ export function Differs({ asked }: { asked: Parameters }): VNode {
     area: undefined,
   }
   return (
-    <section class="card open" aria-label="What differs">
+    <section class="card open" aria-label={t('What differs')}>
       <header>
-        <h2>What differs</h2>
+        <h2>{t('What differs')}</h2>
         <span class="quiet-text">
-          {when}, {write(area.least)} to {write(area.most)}
+          {tx('{when}, {least} to {most}', { when, least: write(area.least), most: write(area.most) })}
         </span>
         <button type="button" class="small" onClick={() => go(only)}>
-          Only these traces
+          {t('Only these traces')}
         </button>
         <button type="button" class="small" onClick={() => go({ area: undefined })}>
-          Choose none
+          {t('Choose none')}
         </button>
       </header>
       <Shown answer={answer} lines={5}>
@@ -159,17 +163,20 @@ export function Differs({ asked }: { asked: Parameters }): VNode {
           data.a_traces === 0 || data.b_traces === 0 ? (
             <p class="more">
               {data.a_traces === 0
-                ? 'No trace is in the rectangle.'
-                : 'All traces are in the rectangle: nothing to compare.'}
+                ? t('No trace is in the rectangle.')
+                : t('All traces are in the rectangle: nothing to compare.')}
             </p>
           ) : (
             <>
               <p>
-                {count(data.a_traces)} traces against {count(data.b_traces)} others
-                {data.more === true && ' (the newest, the greatest differences)'}:
+                {tx('{aTraces} traces against {bTraces} others{more}:', {
+                  aTraces: count(data.a_traces),
+                  bTraces: count(data.b_traces),
+                  more: data.more === true && t(' (the newest, the greatest differences)'),
+                })}
               </p>
               <Table
-                label="Differences"
+                label={t('Differences')}
                 columns={COLUMNS}
                 rows={data.rows}
                 rowKey={(row) => `${row.kind} ${row.key ?? ''} ${row.value}`}

@@ -8,6 +8,7 @@ import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
 import { logDomain, logPlace } from '../../marks/strip.tsx'
 import type { Area } from '../../parts/latency.tsx'
+import { t } from '../../text/t.ts'
 import { axisTime, ticks } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 
@@ -145,7 +146,7 @@ export function Scatter(props: {
         height={HEIGHT}
         paint={paint}
         role="img"
-        aria-label={`${count(rows.length)} traces by begin and duration; the table below has them`}
+        aria-label={t('{rows} traces by begin and duration; the table below has them', { rows: count(rows.length) })}
         class="brushed"
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
@@ -159,7 +160,7 @@ export function Scatter(props: {
         }}
       />
       <figcaption class="quiet-text">
-        A click opens a trace; a rectangle chooses some, and tells what differs in them.
+        {t('A click opens a trace; a rectangle chooses some, and tells what differs in them.')}
       </figcaption>
     </figure>
   )

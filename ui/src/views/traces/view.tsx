@@ -12,6 +12,7 @@ import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
+import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -34,9 +35,9 @@ const FILTERS = [
 
 function marksOf(row: TraceRow): string {
   return [
-    row.incomplete ? 'spans are missing' : '',
-    row.in_parts === true ? 'in parts' : '',
-    row.rare ? 'rare shape' : '',
+    row.incomplete ? t('spans are missing') : '',
+    row.in_parts === true ? t('in parts') : '',
+    row.rare ? t('rare shape') : '',
   ]
     .filter((mark) => mark !== '')
     .join(', ')
@@ -49,7 +50,7 @@ function Tick({ row }: { row: TraceRow }): VNode {
     <input
       type="checkbox"
       checked={on}
-      aria-label={`compare trace ${row.trace}`}
+      aria-label={t('compare trace {trace}', { trace: row.trace })}
       onChange={() =>
         refine({ tick: on ? ticked.filter((one) => one !== row.trace) : [...ticked.slice(-1), row.trace] })
       }
@@ -63,10 +64,10 @@ function Ticked(): VNode {
   return (
     <p class="chips" role="status">
       {b === undefined ? (
-        <span class="quiet-text">Tick another one, to compare both.</span>
+        <span class="quiet-text">{t('Tick another one, to compare both.')}</span>
       ) : (
         <a class="button" href={linkTo('diff', '', { kind: 'trace', a, b })}>
-          Compare the two that are ticked
+          {t('Compare the two that are ticked')}
         </a>
       )}
     </p>
@@ -79,13 +80,13 @@ function columnsOf(rows: readonly TraceRow[]): Column<TraceRow>[] {
     { key: 'tick', head: '', text: true, cell: (row) => <Tick row={row} /> },
     {
       key: 'begin',
-      head: 'begin',
+      head: t('begin'),
       sort: 'begin_time_ns',
       cell: (row) => dayTime(row.begin_time_ns, zone.value, 3),
     },
     {
       key: 'root',
-      head: 'root',
+      head: t('root'),
       text: true,
       cell: (row) => (
         <a class="plain" href={linkTo('trace', row.trace)}>
@@ -93,10 +94,10 @@ function columnsOf(rows: readonly TraceRow[]): Column<TraceRow>[] {
         </a>
       ),
     },
-    { key: 'host', head: 'host', text: true, cell: (row) => visible(row.host ?? '') },
+    { key: 'host', head: t('host'), text: true, cell: (row) => visible(row.host ?? '') },
     {
       key: 'duration',
-      head: 'duration',
+      head: t('duration'),
       sort: 'duration_ns',
       cell: (row) => (
         <Bar part={row.duration_ns} whole={longest}>
@@ -104,10 +105,10 @@ function columnsOf(rows: readonly TraceRow[]): Column<TraceRow>[] {
         </Bar>
       ),
     },
-    { key: 'spans', head: 'spans', sort: 'spans', cell: (row) => count(row.spans) },
+    { key: 'spans', head: t('spans'), sort: 'spans', cell: (row) => count(row.spans) },
     {
       key: 'trace',
-      head: 'trace',
+      head: t('trace'),
       text: true,
       cell: (row) => (
         <a href={linkTo('trace', row.trace)}>
@@ -126,12 +127,17 @@ function sentence(answer: TracesAnswer | undefined): VNode | undefined {
   const sorted = value('sort') !== undefined
   return (
     <>
-      {value('after') !== undefined
-        ? `${count(rows.length)} more`
-        : answer?.more === true
-          ? `The ${sorted ? 'first' : 'newest'} ${count(rows.length)} that match`
-          : `${count(rows.length)} ${rows.length === 1 ? 'trace matches' : 'traces match'}`}
-      ; the longest took <a href={linkTo('trace', slowest.trace)}>{duration(slowest.duration_ns)}</a>.
+      {tx('{more}; the longest took {duration}.', {
+        more:
+          value('after') !== undefined
+            ? t('{rows} more', { rows: count(rows.length) })
+            : answer?.more === true
+              ? sorted
+                ? t('The first {rows} that match', { rows: count(rows.length) })
+                : t('The newest {rows} that match', { rows: count(rows.length) })
+              : `${count(rows.length)} ${rows.length === 1 ? t('trace matches') : t('traces match')}`,
+        duration: <a href={linkTo('trace', slowest.trace)}>{duration(slowest.duration_ns)}</a>,
+      })}
     </>
   )
 }
@@ -140,9 +146,9 @@ function Behind(): VNode {
   if (value('after') === undefined) return <></>
   return (
     <p class="more">
-      The list goes on behind the page before.{' '}
+      {t('The list goes on behind the page before.')}{' '}
       <button type="button" onClick={() => go({ after: undefined })}>
-        From the beginning
+        {t('From the beginning')}
       </button>
     </p>
   )
@@ -153,7 +159,7 @@ function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): 
     return (
       <>
         <Behind />
-        <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
+        <Empty what={t('No traces')} filters={FILTERS.filter((name) => value(name) !== undefined)} />
       </>
     )
   const all = { ...asked, after: undefined }
@@ -168,7 +174,7 @@ function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): 
       <Ticked />
       <Behind />
       <Table
-        label="Traces"
+        label={t('Traces')}
         columns={columnsOf(answer.traces)}
         rows={answer.traces}
         rowKey={(row) => row.trace}
@@ -176,15 +182,15 @@ function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): 
       />
       {answer.more && (
         <p class="more">
-          There are more.{' '}
+          {t('There are more.')}{' '}
           <button type="button" onClick={() => go({ after: answer.next })}>
-            The next {count(answer.traces.length)}
+            {tx('The next {traces}', { traces: count(answer.traces.length) })}
           </button>{' '}
           <button type="button" onClick={() => go({ limit: String(answer.traces.length * 5), after: undefined })}>
-            Show five times as many
+            {t('Show five times as many')}
           </button>{' '}
           <button type="button" onClick={() => go({ sort: 'duration_ns', after: undefined })}>
-            The longest of all
+            {t('The longest of all')}
           </button>
         </p>
       )}
@@ -214,8 +220,8 @@ export function TracesView(): VNode {
   const contrast = contrastAsked({ ...parameters, after: undefined })
   return (
     <View
-      title="Traces"
-      question="Which traces?"
+      title={t('Traces')}
+      question={t('Which traces?')}
       sentence={sentence(answer.data)}
       asked={[
         { question: 'traces', parameters },
@@ -223,27 +229,27 @@ export function TracesView(): VNode {
       ]}
       tools={
         <>
-          <NameField name="function" kind="function" label="calls" />
-          <NameField name="host" kind="host" label="on" />
-          <Field name="path" label="path" placeholder="/a/b, *.gz" />
-          <Field name="min_duration" label="at least" placeholder="100ms" width={6} />
-          <Field name="max_duration" label="at most" placeholder="1s" width={6} />
+          <NameField name="function" kind="function" label={t('calls')} />
+          <NameField name="host" kind="host" label={t('on')} />
+          <Field name="path" label={t('path')} placeholder="/a/b, *.gz" />
+          <Field name="min_duration" label={t('at least')} placeholder="100ms" width={6} />
+          <Field name="max_duration" label={t('at most')} placeholder="1s" width={6} />
           <RoleChoice />
         </>
       }
     >
       <Chips
         names={[
-          ['function', 'calls'],
-          ['host', 'on'],
-          ['path', 'path'],
-          ['annotation', 'annotation'],
-          ['min_duration', 'at least'],
-          ['max_duration', 'at most'],
-          ['call_min_duration', 'that call at least'],
-          ['call_max_duration', 'that call at most'],
-          ['pattern', 'pattern'],
-          ['incomplete', 'incomplete'],
+          ['function', t('calls')],
+          ['host', t('on')],
+          ['path', t('path')],
+          ['annotation', t('annotation')],
+          ['min_duration', t('at least')],
+          ['max_duration', t('at most')],
+          ['call_min_duration', t('that call at least')],
+          ['call_max_duration', t('that call at most')],
+          ['pattern', t('pattern')],
+          ['incomplete', t('incomplete')],
         ]}
       />
       <Shown answer={answer} lines={16}>
