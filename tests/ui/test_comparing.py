@@ -365,6 +365,12 @@ def test_pages_of_traces(busy, open_page):
                 arg=met[-1],
             )
     assert met == [row["trace"] for row in busy.ask("traces?limit=60")["traces"]]
+    # The place is one of this list, and of no other.
+    page.page.get_by_role("button", name="spans", exact=True).click()
+    page.page.wait_for_url(lambda url: "sort=spans" in url and "after=" not in url)
+    page.open("traces", limit=20, since="all", after="b.1.1.0000000000000001")
+    page.settle()
+    assert page.page.locator(".empty").count() == 1
     page.page.get_by_role("button", name="From the beginning").click()
     page.page.wait_for_url(lambda url: "after=" not in url)
 

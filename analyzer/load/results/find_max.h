@@ -34,8 +34,8 @@ typedef struct FindBracket {
 } FindBracket;
 FindBracket find_bracket(const FindStep *steps, guint n_steps, guint search);
 
-/* The document of `plumb load report FOLDER` (docs/load.md). Its latencies are of the kind that the first quantile of the
- * limits is of. add: one step more, with its report, which it borrows; the limits are those of the document.
+/* The document of `plumb load report FOLDER` (docs/load.md). Its latencies are of the kind that the first quantile of
+ * the limits is of. add: one step more, with its report, which it borrows; the limits are those of the document.
  * ended: the search was not cut short. */
 json_t *find_report_new(const char *folder, const char *limit_text, const LoadLimits *limits,
                         const FindSettings *settings);
