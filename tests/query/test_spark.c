@@ -200,8 +200,8 @@ static SparkQuery *add_query(SparkRecords *records, gint64 number, const SparkPl
     return query;
 }
 
-/* Spark tells what was cached, and an exchange that is used again, in each plan that has it, with the same accumulators:
- * the query that made it is the one that reads 1,000 small files, once. */
+/* Spark tells what was cached, and an exchange that is used again, in each plan that has it, with the same
+ * accumulators: the query that made it is the one that reads 1,000 small files, once. */
 static void test_used_again(void) {
     static const SparkPlanMetric of_scan[] = {{"number of files read", "sum", 10}, {"size of files read", "size", 11}};
     static const SparkPlanMetric of_sum[] = {{"spill size", "size", 20}};

@@ -91,8 +91,8 @@ static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Ad
     finding_change(finding, facts, memory_key(facts), bytes_setting(peak * HEAP_ROOM + HEAP_RESERVED));
 }
 
-/* What all processes of an executor had resident, where Spark measured it, each at its peak: the container is killed when
- * they have more together than it asked for. */
+/* What all processes of an executor had resident, where Spark measured it, each at its peak: the container is killed
+ * when they have more together than it asked for. */
 static void overhead_high(const AdviseFacts *facts, Advice *advice) {
     const AdviseExecutor *most = NULL;
     for (guint i = 0; i < facts->executors->len; i++) {

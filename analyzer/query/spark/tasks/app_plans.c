@@ -37,8 +37,8 @@ static gboolean stage_equal(gconstpointer a, gconstpointer b) {
 
 /* ---- loading ---- */
 
-/* Spark tells a plan that is used again, an exchange or what was cached, whole at each place, with the accumulators that
- * it had at the first: it is named and counted there. */
+/* Spark tells a plan that is used again, an exchange or what was cached, whole at each place, with the accumulators
+ * that it had at the first: it is named and counted there. */
 static void add_node(AppPlans *plans, const SparkQuery *query, guint32 at) {
     const SparkPlanNode *node = &query->plan.items[at];
     const PlanPlace place = {query, at};

@@ -44,6 +44,6 @@ const SparkPlanNode *app_plans_node(const AppPlans *plans, gint64 accumulator);
 /* What a node counted under a name ("spill size"), over all its stages; -1: nothing. */
 gint64 app_plans_counted(const AppPlans *plans, const SparkPlanNode *node, const char *metric);
 
-/* Adds "stage_name" to the objects of n lists (NULL: none) that have "stage" and, of other attempts than the first, "stage_attempt":
- * where the name is known. The plans of the application are loaded for it when there are rows. */
+/* Adds "stage_name" to the objects of n lists (NULL: none) that have "stage" and, of other attempts than the first,
+ * "stage_attempt": where the name is known. The plans of the application are loaded for it when there are rows. */
 gboolean app_stage_names_add(Archive *archive, const char *app_key, json_t *const *lists, guint n, GError **error);
