@@ -16,7 +16,8 @@ import org.apache.htrace.core.TraceScope;
 
 /** Who decides, and that it is asked once. */
 final class SamplingCases {
-    private static final int WARM = 500_000; // past the last compilation, which may put a few objects onto the heap once
+    /** Past the last compilation, which may put a few objects onto the heap once. */
+    private static final int WARM = 500_000;
     private static final int CALLS = 100_000;
 
     public void hadoopsKeysDecideWhereNothingElseDoes() {
