@@ -111,7 +111,7 @@ final class SamplingCases {
 
     public void unsampledCallsAllocateNothing() {
         Traced traced = new Traced("FSClient");
-        Sampling.current().fromJmx("0.0000001");
+        Sampling.current().fromJmx("0.000000000001");
         Point point = Traced.point("function");
         Point root = Traced.root("root");
         calls(traced, point, root, WARM);
