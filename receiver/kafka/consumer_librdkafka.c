@@ -19,6 +19,7 @@ struct Consumer {
     rd_kafka_topic_t *topic;
     gboolean held;
     gboolean unsaved; /* offsets are to be committed */
+    gboolean doubted; /* whether any broker answers; upkeep asks */
     gint64 upkeep_ns, look_ns;
 };
 
@@ -54,8 +55,7 @@ static KafkaState state_of_error(rd_kafka_resp_err_t code) {
     }
 }
 
-/* One broker of several may say so while the others answer: it is counted. When none does any more, librdkafka says
- * __ALL_BROKERS_DOWN. */
+/* One broker of several may say so while the others answer: it is counted. */
 static gboolean is_of_one_broker(rd_kafka_resp_err_t code) {
     return code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__RESOLVE ||
            code == RD_KAFKA_RESP_ERR__TIMED_OUT;
@@ -94,7 +94,11 @@ static void tell_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const cha
 /* From librdkafka, about anything that it does. */
 static void hear_trouble(Consumer *consumer, rd_kafka_resp_err_t code, const char *what) {
     counter_add(consumer->options.counters, COUNTER_KAFKA_ERRORS, 1);
-    if (!is_of_one_broker(code)) tell_trouble(consumer, code, what);
+    /* It says so, too, of one that is away while the others are still being connected to. */
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        consumer->doubted = TRUE;
+    else if (!is_of_one_broker(code))
+        tell_trouble(consumer, code, what);
 }
 
 static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *arg) {
@@ -333,10 +337,11 @@ static void note_lag(Consumer *consumer) {
     atomic_store(&consumer->options.view->lag, lag);
 }
 
-/* Nobody says that a broker is there again, or a topic, while no message comes. */
+/* Nobody says that a broker is there again, or a topic, while no message comes; nor for sure that none is there. */
 static void look(Consumer *consumer, gint64 now_ns) {
     const struct rd_kafka_metadata *metadata = NULL;
     consumer->look_ns = now_ns + LOOK_NS;
+    consumer->doubted = FALSE;
     const rd_kafka_resp_err_t code = rd_kafka_metadata(consumer->kafka, 0, consumer->topic, &metadata, LOOK_WAIT_MS);
     const rd_kafka_resp_err_t topic = code == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt > 0
                                           ? metadata->topics[0].err
@@ -344,7 +349,7 @@ static void look(Consumer *consumer, gint64 now_ns) {
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR || topic != RD_KAFKA_RESP_ERR_NO_ERROR) {
         counter_add(consumer->options.counters, COUNTER_KAFKA_ERRORS, 1);
         tell_trouble(consumer, code ? code : topic, rd_kafka_err2str(code ? code : topic));
-    } else {
+    } else if (state_of(consumer) > KAFKA_WAITING) {
         log_message(LOG_LEVEL_NOTICE, "kafka: the brokers (%s) answer, and have topic '%s'",
                     consumer->options.settings->brokers, consumer->options.settings->topic);
         note_fine(consumer);
@@ -361,5 +366,6 @@ void consumer_upkeep(Consumer *consumer) {
         rd_kafka_commit(consumer->kafka, NULL, 1);
     }
     note_lag(consumer);
-    if (state_of(consumer) > KAFKA_WAITING && now_ns >= consumer->look_ns) look(consumer, now_ns);
+    if (consumer->doubted || (state_of(consumer) > KAFKA_WAITING && now_ns >= consumer->look_ns))
+        look(consumer, now_ns);
 }

@@ -193,6 +193,8 @@ def lost(said):
 
 
 SOON = {"shutdown_timeout_ms": 500}
+# Where the end must not come before the receiver's answer to a login.
+LATER = {"shutdown_timeout_ms": 10000}
 
 
 def test_the_kdc_is_away(kerberos, kdc, listing, authority, tmp_path):
@@ -210,7 +212,7 @@ def test_plumbd_refuses(kerberos, kdc, listing, tmp_path):
     """A service that plumbd has no key of: it says so, and the process's end does."""
     plumbd = kerberos().start()
     keytab = kdc.folder / "dn.keytab"
-    text = lost(listing(plumbd, "LoggedInShell", "dn/h1.example", keytab, auth_service="HTTP", **SOON))
+    text = lost(listing(plumbd, "LoggedInShell", "dn/h1.example", keytab, auth_service="HTTP", **LATER))
     assert "the receiver refuses dn/h1.example" in text and "for another service" in text
     assert logins(tmp_path) == []
 
@@ -227,6 +229,6 @@ def test_another_receiver(kerberos, kdc, listing, tmp_path):
     kdc.keytab("other", "plumb/127.0.0.1")
     plumbd = kerberos().start()
     keytab = kdc.folder / "dn.keytab"
-    text = lost(listing(plumbd, "LoggedInShell", "dn/h1.example", keytab, host="127.0.0.1", **SOON))
+    text = lost(listing(plumbd, "LoggedInShell", "dn/h1.example", keytab, host="127.0.0.1", **LATER))
     assert "the receiver refuses" in text
     assert logins(tmp_path) == []
