@@ -52,7 +52,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, loading_clear)
 
 static guint stage_hash(gconstpointer key) {
     const AdviseStage *stage = key;
-    return (guint)(stage->stage * 31 + stage->attempt);
+    return (guint)((guint64)stage->stage * 31 + (guint64)stage->attempt);
 }
 
 static gboolean stage_equal(gconstpointer a, gconstpointer b) {
