@@ -4,6 +4,7 @@
 
 #include "analyzer/archive/read/period_stats.h"
 #include "common/base/allowance.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 
 guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer) {
@@ -48,6 +49,11 @@ json_t *json_name(Archive *archive, guint32 id) {
 }
 
 json_t *json_count(guint64 value) { return json_integer((json_int_t)MIN(value, (guint64)G_MAXINT64)); }
+
+json_t *json_ns_of_ms(double ms) {
+    const double most_ms = (double)(G_MAXINT64 / NS_PER_MS);
+    return json_integer(ms < most_ms ? (json_int_t)(ms * (double)NS_PER_MS) : G_MAXINT64);
+}
 
 json_t *json_span_id(SpanId id) {
     char text[SPAN_ID_TEXT_BYTES];

@@ -31,6 +31,8 @@ void json_put_text(JsonText *out, const char *data, gsize length);
 /* The text of a dictionary id. */
 json_t *json_name(Archive *archive, guint32 id);
 json_t *json_count(guint64 value);
+/* Milliseconds as nanoseconds; more than JSON's integers have: the greatest of them. */
+json_t *json_ns_of_ms(double ms);
 json_t *json_span_id(SpanId id);
 json_t *json_trace_id(guint64 trace_id);
 json_t *json_pattern_id(PatternId id);

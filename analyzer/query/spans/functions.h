@@ -42,6 +42,9 @@ void function_top_places(const FunctionTop *top, StatsFilter *filter);
 /* What of the stored statistics a filter is about. */
 StatsFilter function_stats_filter(const FunctionFilter *filter);
 
+/* What a stored row of a function has: one node. The row is not empty. */
+NodeStats *function_row_stats(StatsRow *row);
+
 /* An empty array of FunctionRow that clears its rows. */
 GArray *function_rows_new(void);
 /* Appends the rows of a period, by (function, role, host) as numbers. */

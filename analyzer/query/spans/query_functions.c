@@ -27,8 +27,7 @@ typedef struct Collector {
     gboolean by_host;
 } Collector;
 
-/* A function's row has one node. */
-static NodeStats *stats_row_first(StatsRow *row) {
+NodeStats *function_row_stats(StatsRow *row) {
     guint32 node;
     return stats_row_at(row, 0, &node);
 }
@@ -44,10 +43,10 @@ static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
         FunctionRow row = {.function = key->object, .role = key->role, .host = host};
         node_stats_init(&row.stats);
         g_array_append_val(rows, row);
-        allowance_charge(sizeof row + node_stats_bytes(stats_row_first(stored)));
+        allowance_charge(sizeof row + node_stats_bytes(function_row_stats(stored)));
         last = &g_array_index(rows, FunctionRow, rows->len - 1);
     }
-    node_stats_merge(&last->stats, stats_row_first(stored));
+    node_stats_merge(&last->stats, function_row_stats(stored));
 }
 
 static gboolean chosen(void *arg, const StatsKey *key) { return function_top_has(arg, key); }
@@ -186,7 +185,7 @@ static void best_add(void *arg, const StatsKey *key, StatsRow *stored) {
     Best *best = arg;
     if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0 || is_excluded(best->exclude, key->object))
         return;
-    NodeStats *stats = stats_row_first(stored);
+    NodeStats *stats = function_row_stats(stored);
     FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, best->since_ns, *stats};
     best->all++;
     if (is_behind(best, &seen)) return;

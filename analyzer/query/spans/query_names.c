@@ -31,6 +31,7 @@ typedef struct Names {
     GHashTable *counts; /* (name, role) as guint64 -> NameCount */
     guint64 traces;     /* read */
     guint32 roles;      /* bits 1 << Role: which are counted */
+    const MeasureField *calls;
 } Names;
 
 static void names_clear(Names *names) {
@@ -62,14 +63,14 @@ static void count_row(void *arg, const StatsKey *key, StatsRow *stored) {
     const gboolean hosts = names->kind == NAMES_HOST;
     const guint32 name = hosts ? key->host : key->object;
     if (name == 0 || !(names->roles & 1u << key->role) || stats_row_size(stored) == 0) return;
-    guint32 node;
-    NodeStats *stats = stats_row_at(stored, 0, &node);
-    count_of(names, name, hosts ? 0 : key->role)->count += (guint64)measure_value(measure_field("calls"), stats);
+    count_of(names, name, hosts ? 0 : key->role)->count +=
+        (guint64)measure_value(names->calls, function_row_stats(stored));
 }
 
 static gboolean count_rows(Names *names, const Period *period, GError **error) {
     const FunctionFilter filter = {.period = *period, .roles = names->roles, .by_host = names->kind == NAMES_HOST};
     const StatsFilter stored = function_stats_filter(&filter);
+    names->calls = measure_field("calls");
     return archive_stats_slices(names->asked->archive, &stored, count_row, names, error) && allowance_check(error);
 }
 

@@ -43,8 +43,6 @@ static void all_clear(AllAdvice *all) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AllAdvice, all_clear)
 
-static json_t *json_ns(double ms) { return json_integer((json_int_t)(MIN(ms, 9e12) * (double)NS_PER_MS)); }
-
 /* ---- one application ---- */
 
 /* What its findings cost together: not more than it used. */
@@ -67,9 +65,9 @@ static void add_sums(json_t *row, const Advice *advice, const AdviseFacts *facts
     const Finding *first = advice->findings->len > 0 ? g_ptr_array_index(advice->findings, 0) : NULL;
     json_add_text(row, "severity", severity_name(advice_severity(advice)));
     json_object_set_new(row, "findings", json_count(advice->findings->len));
-    json_object_set_new(row, "used_ns", json_ns(MAX(facts->held_ms, facts->task_ms)));
-    json_object_set_new(row, "cost_ns", json_ns(cost_ms));
-    json_object_set_new(row, "saves_ns", json_ns(saves_ms));
+    json_object_set_new(row, "used_ns", json_ns_of_ms(MAX(facts->held_ms, facts->task_ms)));
+    json_object_set_new(row, "cost_ns", json_ns_of_ms(cost_ms));
+    json_object_set_new(row, "saves_ns", json_ns_of_ms(saves_ms));
     if (first == NULL) return;
     json_add_text(row, "rule", first->rule);
     json_add_text(row, "what", first->what);
@@ -163,8 +161,8 @@ static json_t *rules_json(const AllAdvice *all) {
         json_t *object = json_object();
         json_add_text(object, "rule", sum->rule);
         json_object_set_new(object, "apps", json_count(sum->apps));
-        json_object_set_new(object, "cost_ns", json_ns(sum->cost_ms));
-        json_object_set_new(object, "saves_ns", json_ns(sum->saves_ms));
+        json_object_set_new(object, "cost_ns", json_ns_of_ms(sum->cost_ms));
+        json_object_set_new(object, "saves_ns", json_ns_of_ms(sum->saves_ms));
         json_add_text(object, "app", sum->app);
         json_add_text(object, "what", sum->what);
         g_ptr_array_add(order, object);

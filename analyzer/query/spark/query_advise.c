@@ -10,7 +10,6 @@
 #include "analyzer/query/spark/simulation.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
-#include "common/base/clock.h"
 #include "common/base/error.h"
 
 /* Whom tasks waited for is looked for in applications of so many tasks: the columns of more take too much memory. */
@@ -83,11 +82,6 @@ static gboolean add_nodes(const Asked *asked, AdviseFacts *facts, SparkRecords *
 
 /* ---- JSON ---- */
 
-static json_t *json_ns(double ms) {
-    const double most_ms = (double)(G_MAXINT64 / NS_PER_MS);
-    return json_integer(ms < most_ms ? (json_int_t)(ms * (double)NS_PER_MS) : G_MAXINT64);
-}
-
 static json_t *numbers_json(const GArray *numbers) {
     json_t *list = json_array();
     for (guint i = 0; i < numbers->len; i++)
@@ -118,8 +112,8 @@ static json_t *finding_json(const Finding *finding) {
     json_add_text(object, "severity", severity_name(finding_severity(finding)));
     json_add_text(object, "certainty", certainty_name(finding->certainty));
     json_object_set_new(object, "node", json_boolean(finding->node));
-    json_object_set_new(object, "cost_ns", json_ns(finding->cost_ms));
-    json_object_set_new(object, "saves_ns", json_ns(finding->saves_ms));
+    json_object_set_new(object, "cost_ns", json_ns_of_ms(finding->cost_ms));
+    json_object_set_new(object, "saves_ns", json_ns_of_ms(finding->saves_ms));
     json_set_number(object, "share", finding->share);
     json_object_set_new(object, "stages", numbers_json(finding->stages));
     json_object_set_new(object, "tasks", numbers_json(finding->tasks));
@@ -154,11 +148,11 @@ static void add_sums(json_t *answer, const AdviseFacts *facts) {
     for (guint i = 0; i < facts->stages->len; i++) tasks += advise_stage(facts, i)->tasks;
     json_object_set_new(answer, "running", json_boolean(facts->running));
     json_object_set_new(answer, "tasks", json_count(tasks));
-    json_object_set_new(answer, "task_ns", json_ns(facts->task_ms));
-    json_object_set_new(answer, "run_ns", json_ns(facts->run_ms));
-    json_object_set_new(answer, "gc_ns", json_ns(facts->gc_ms));
-    json_object_set_new(answer, "held_ns", json_ns(facts->held_ms));
-    json_object_set_new(answer, "quiet_ns", json_ns(facts->quiet_ms));
+    json_object_set_new(answer, "task_ns", json_ns_of_ms(facts->task_ms));
+    json_object_set_new(answer, "run_ns", json_ns_of_ms(facts->run_ms));
+    json_object_set_new(answer, "gc_ns", json_ns_of_ms(facts->gc_ms));
+    json_object_set_new(answer, "held_ns", json_ns_of_ms(facts->held_ms));
+    json_object_set_new(answer, "quiet_ns", json_ns_of_ms(facts->quiet_ms));
     json_object_set_new(answer, "executors", json_count(facts->executors->len));
     json_object_set_new(answer, "slots", json_count(facts->slots));
     json_object_set_new(answer, "most_tasks", json_count(facts->most_tasks));

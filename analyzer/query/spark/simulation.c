@@ -3,13 +3,10 @@
 #include <math.h>
 
 #include "common/base/allowance.h"
-#include "common/base/clock.h"
 
 /* With so many the knee is at the least number whose time is within a tenth of that of the most. */
 #define KNEE_TIMES     1.1
 #define EXECUTORS_MOST 1024u
-
-static json_t *json_ns(double ms) { return json_integer((json_int_t)(MIN(ms, 9e12) * (double)NS_PER_MS)); }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, ... */
 static guint next_number(guint n) {
@@ -79,17 +76,17 @@ void json_add_simulation(json_t *answer, const AdviseFacts *facts, const SimApp 
         const double held_ms = row->time_ms * row->executors * cluster.cores;
         json_t *one = json_object();
         json_object_set_new(one, "executors", json_count(row->executors));
-        json_object_set_new(one, "time_ns", json_ns(row->time_ms));
-        json_object_set_new(one, "held_ns", json_ns(held_ms));
+        json_object_set_new(one, "time_ns", json_ns_of_ms(row->time_ms));
+        json_object_set_new(one, "held_ns", json_ns_of_ms(held_ms));
         if (held_ms > 0) json_object_set_new(one, "busy_share", json_real(work_ms / held_ms));
         json_array_append_new(list, one);
     }
 
     json_object_set_new(object, "executors", json_count(cluster.executors));
     json_object_set_new(object, "executor_slots", json_count(cluster.slots));
-    json_object_set_new(object, "measured_ns", json_ns((double)(facts->end_ms - facts->begin_ms)));
-    json_object_set_new(object, "driver_ns", json_ns(sim->driver_ms));
-    json_object_set_new(object, "critical_ns", json_ns(sim_app_time(sim, 0)));
+    json_object_set_new(object, "measured_ns", json_ns_of_ms((double)(facts->end_ms - facts->begin_ms)));
+    json_object_set_new(object, "driver_ns", json_ns_of_ms(sim->driver_ms));
+    json_object_set_new(object, "critical_ns", json_ns_of_ms(sim_app_time(sim, 0)));
     json_object_set_new(object, "knee", json_count(knee_of(rows)));
     json_object_set_new(object, "rows", list);
     json_object_set_new(answer, "simulation", object);
