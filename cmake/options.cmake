@@ -39,6 +39,8 @@ pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
 pkg_check_modules(LZF REQUIRED IMPORTED_TARGET liblzf)
+# Its parser is in its headers: nothing is linked.
+pkg_check_modules(MSGPACK REQUIRED msgpack)
 if(PLUMB_KAFKA)
     pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka>=1.9)
 endif()

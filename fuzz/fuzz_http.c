@@ -12,7 +12,7 @@ static void add_pair(void *bytes, const char *name, const char *value) {
 }
 
 static gboolean brings_spans(const HttpRequest *request) {
-    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN;
+    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN || request->spans == HTTP_HTRACED;
 }
 
 static void look_at(const HttpRequest *request) {

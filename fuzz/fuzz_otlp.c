@@ -1,29 +1,12 @@
 /* A body of OTLP or Zipkin, the arguments of Scribe's Log, one span of such a call, or two messages of Kafka; the first
- * byte chooses the form. What is accepted can be journaled: it comes back from a frame as it is, so that no
- * start refuses what was acknowledged. */
+ * byte chooses the form. What is accepted can be journaled (journaled.h). */
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
 #include "common/wire/otlp/scribe.h"
 #include "common/wire/otlp/zipkin.h"
 #include "common/wire/otlp/zipkin_v1.h"
+#include "fuzz/journaled.h"
 #include "fuzz/target.h"
-#include "tests/wire/batches.h"
-
-static void check_frame(const SpanBatch *batch) {
-    g_autoptr(SpanBatch) back = batch_new();
-    g_autoptr(GByteArray) bytes = g_byte_array_new();
-    g_autoptr(GError) error = NULL;
-    FrameCut cut;
-    WireHeader submit;
-    WireVersions versions;
-
-    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, bytes);
-    g_assert_true(frame_cut((Bytes){bytes->data, bytes->len}, G_MAXUINT32, &cut) == FRAME_WHOLE);
-    g_assert_true(wire_header_decode(cut.frame, &submit, NULL));
-    wire_batch_decode(&submit, back, &versions, &error);
-    g_assert_no_error(error);
-    batches_assert_spans_equal(batch, back);
-}
 
 #define LOG_FORM      'L'
 #define SPAN_FORM     'V'
@@ -61,7 +44,7 @@ static int check_log(Bytes arguments) {
     g_autoptr(GError) error = NULL;
     if (scribe_decode(spans, &header, batch, &error)) {
         g_assert_no_error(error);
-        check_frame(batch);
+        check_journaled(batch);
         wire_log_reply_encode(&header, answer);
     } else {
         wire_exception_encode(&header, error->message, answer);
@@ -81,7 +64,7 @@ static int check_messages(Bytes bytes) {
     g_autoptr(GError) error = NULL;
     if (zipkin_v1_decode(spans, messages + (first == 0), first == 0 ? 1 : 2, batch, &error)) {
         g_assert_no_error(error);
-        check_frame(batch);
+        check_journaled(batch);
     } else {
         g_assert_nonnull(error);
     }
@@ -105,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         data[0] % 3 == 2 ? zipkin_decode(spans, body, batch, &error) : otlp_decode(spans, form, body, batch, &error);
     if (good) {
         g_assert_no_error(error);
-        check_frame(batch);
+        check_journaled(batch);
     } else {
         g_assert_nonnull(error);
         g_autoptr(GBytes) answer = otlp_error(form, otlp_code_of_http(400), error->message);

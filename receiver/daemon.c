@@ -33,7 +33,7 @@
 
 struct Daemon {
     const Settings *settings;
-    int thrift_fd, http_fd; /* -1: handed on, or not bound */
+    int thrift_fd, http_fd, hrpc_fd; /* -1: handed on, or not bound */
     PortInfo ports[PORTS];
     Security *security;
     Audit *audit;
@@ -68,7 +68,8 @@ struct Daemon {
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
-    Net *_Atomic net; /* NULL until spans are taken */
+    Net *_Atomic net;  /* NULL until spans are taken */
+    Net *_Atomic hrpc; /* the same, where it is on */
     KafkaView kafka_view;
     KafkaInput *kafka; /* NULL: nothing is read from Kafka */
     FilePlan files;
@@ -94,15 +95,22 @@ static gboolean open_port(Daemon *daemon, PortInfo *port, const char *address, i
     if (!listener_bind(address, port->key, fd, &port->address, error)) return FALSE;
     const TlsFiles *tls = &daemon->settings->security.tls;
     port->loopback = port_is_loopback(*fd);
-    port->tls = tls->certificate[0] != '\0';
-    port->certificates = tls->clients[0] != '\0';
+    port->tls = !port->bare && tls->certificate[0] != '\0';
+    port->certificates = !port->bare && tls->clients[0] != '\0';
     port->tokens = port->tls && daemon->settings->security.tokens[0] != '\0';
-    port->kerberos = daemon->settings->security.keytab[0] != '\0';
+    port->kerberos = !port->bare && daemon->settings->security.keytab[0] != '\0';
     port->insecure = !port->loopback && daemon->settings->insecure;
     if (!port_check(port, error)) return FALSE;
     g_autofree char *text = port_describe(port);
     log_message(port->insecure ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE, "%s: %s", port->name, text);
     return TRUE;
+}
+
+static gboolean open_hrpc(Daemon *daemon, GError **error) {
+    PortInfo *port = &daemon->ports[PORT_HRPC];
+    const char *address = daemon->settings->listen_hrpc;
+    *port = (PortInfo){.name = "hrpc", .key = "listen.hrpc", .bare = TRUE};
+    return address[0] == '\0' || open_port(daemon, port, address, &daemon->hrpc_fd, error);
 }
 
 static gboolean open_ports(Daemon *daemon, GError **error) {
@@ -111,7 +119,7 @@ static gboolean open_ports(Daemon *daemon, GError **error) {
     *thrift = (PortInfo){.name = "thrift", .key = "listen.thrift"};
     *http = (PortInfo){.name = "http", .key = "listen.http"};
     return open_port(daemon, thrift, s->listen_thrift, &daemon->thrift_fd, error) &&
-           open_port(daemon, http, s->listen_http, &daemon->http_fd, error) &&
+           open_port(daemon, http, s->listen_http, &daemon->http_fd, error) && open_hrpc(daemon, error) &&
            listener_listen(daemon->http_fd, http->address, http->key, error);
 }
 
@@ -258,6 +266,7 @@ static void set_state_sources(Daemon *daemon) {
         .recorder = daemon->recorder,
         .questions = &daemon->questions,
         .net = &daemon->net,
+        .hrpc = &daemon->hrpc,
         .kafka = &daemon->kafka_view,
         .kafka_topic = daemon->settings->kafka.topic,
         .ports = daemon->ports,
@@ -403,7 +412,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     g_autoptr(Daemon) daemon = g_new0(Daemon, 1);
     daemon->settings = settings;
     atomic_init(&daemon->sampling, settings->sampling);
-    daemon->thrift_fd = daemon->http_fd = -1;
+    daemon->thrift_fd = daemon->http_fd = daemon->hrpc_fd = -1;
 
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     daemon->security = security_new(&settings->security, error);
@@ -452,12 +461,10 @@ static gboolean start_kafka(Daemon *daemon, GError **error) {
     return daemon->kafka != NULL;
 }
 
-gboolean daemon_start(Daemon *daemon, GError **error) {
+static NetOptions net_options(const Daemon *daemon) {
     const Settings *s = daemon->settings;
-    if (!listener_listen(daemon->thrift_fd, daemon_thrift(daemon), "listen.thrift", error)) return FALSE;
-    if (!start_kafka(daemon, error)) return FALSE; /* its messages wait until spans are taken */
-
-    NetOptions options = {
+    return (NetOptions){
+        .protocol = &net_thrift,
         .listen_fd = daemon->thrift_fd,
         .n_threads = s->net_threads,
         .limits = {.frame_bytes = s->frame_bytes,
@@ -474,20 +481,42 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .open = port_is_open(&daemon->ports[PORT_THRIFT]),
         .shares = daemon->shares,
     };
+}
 
+static void start_hrpc(Daemon *daemon) {
+    if (daemon_hrpc(daemon) == NULL) return;
+    NetOptions options = net_options(daemon);
+    options.protocol = &net_hrpc;
+    options.listen_fd = daemon->hrpc_fd;
+    options.n_threads = 1;
+    options.open = port_is_open(&daemon->ports[PORT_HRPC]);
+    daemon->hrpc = net_start(&options);
+    daemon->hrpc_fd = -1;
+}
+
+gboolean daemon_start(Daemon *daemon, GError **error) {
+    if (!listener_listen(daemon->thrift_fd, daemon_thrift(daemon), "listen.thrift", error)) return FALSE;
+    if (daemon_hrpc(daemon) && !listener_listen(daemon->hrpc_fd, daemon_hrpc(daemon), "listen.hrpc", error))
+        return FALSE;
+    if (!start_kafka(daemon, error)) return FALSE; /* its messages wait until spans are taken */
+
+    const NetOptions options = net_options(daemon);
     tell_audit(daemon, AUDIT_START, "ok");
     start_recovery(daemon);
     admission_set(daemon->admission, ADMISSION_STARTING, NULL);
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
+    start_hrpc(daemon);
 
-    const WatchdogOptions watchdog = {daemon->shards, daemon->n_shards, daemon->net, daemon->http, daemon->control};
+    const WatchdogOptions watchdog = {daemon->shards, daemon->n_shards, daemon->net,
+                                      daemon->hrpc,   daemon->http,     daemon->control};
     daemon->watchdog = watchdog_start(&watchdog);
     return TRUE;
 }
 
 const char *daemon_thrift(const Daemon *daemon) { return daemon->ports[PORT_THRIFT].address; }
 const char *daemon_http(const Daemon *daemon) { return daemon->ports[PORT_HTTP].address; }
+const char *daemon_hrpc(const Daemon *daemon) { return daemon->ports[PORT_HRPC].address; }
 
 void daemon_refuse_reload(Daemon *daemon, const char *why) {
     audit_reopen(daemon->audit);
@@ -553,6 +582,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     g_clear_pointer(&daemon->watchdog, watchdog_stop);
     if (daemon->net) net_stop(daemon->net);
+    if (daemon->hrpc) net_stop(daemon->hrpc);
     g_clear_pointer(&daemon->kafka, kafka_stop);
     http_stop_taking(daemon->http);
     g_clear_pointer(&daemon->recovery, recovery_stop);
@@ -597,6 +627,7 @@ void daemon_free(Daemon *daemon) {
     http_stop(daemon->http);
     kafka_stop(daemon->kafka);
     net_free(daemon->net);
+    net_free(daemon->hrpc);
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
     recorder_free(daemon->recorder);
@@ -614,6 +645,7 @@ void daemon_free(Daemon *daemon) {
 
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);
+    if (daemon->hrpc_fd >= 0) close(daemon->hrpc_fd);
     slow_hosts_free(daemon->slow_hosts);
     tally_free(daemon->tally);
     shares_free(daemon->shares);

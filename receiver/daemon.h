@@ -40,6 +40,7 @@ gboolean daemon_start(Daemon *daemon, GError **error);
 /* Addresses with real ports; borrowed. */
 const char *daemon_thrift(const Daemon *daemon);
 const char *daemon_http(const Daemon *daemon);
+const char *daemon_hrpc(const Daemon *daemon); /* NULL: off */
 /* Takes over the options that can change while running; settings must outlive the daemon. Not while it stops. */
 void daemon_reload(Daemon *daemon, const Settings *settings);
 /* The configuration is bad, and all stays; files that log rotation has moved away are opened anew all the same. */

@@ -82,10 +82,12 @@ static void on_started(Runner *runner) {
     }
     runner->phase = PHASE_RUNNING;
     const Settings *settings = g_ptr_array_index(runner->settings, runner->settings->len - 1);
-    printf("plumbd ready thrift=%s http=%s store=%s\n", daemon_thrift(runner->daemon), daemon_http(runner->daemon),
+    const char *thrift = daemon_thrift(runner->daemon), *http = daemon_http(runner->daemon);
+    const char *hrpc = daemon_hrpc(runner->daemon);
+    printf("plumbd ready thrift=%s http=%s%s%s store=%s\n", thrift, http, hrpc ? " hrpc=" : "", hrpc ? hrpc : "",
            settings->store_path);
     fflush(stdout);
-    sd_notifyf(0, "READY=1\nSTATUS=thrift %s, http %s", daemon_thrift(runner->daemon), daemon_http(runner->daemon));
+    sd_notifyf(0, "READY=1\nSTATUS=thrift %s, http %s%s%s", thrift, http, hrpc ? ", hrpc " : "", hrpc ? hrpc : "");
     if (runner->stop_asked) begin_stop(runner);
 }
 

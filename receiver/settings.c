@@ -24,6 +24,9 @@ const ConfigOption settings_table[] = {
      "plumbd is ready names it. An address that other hosts reach needs listen.insecure."},
     {"listen.http", CONFIG_STRING, "127.0.0.1:9096", 0, 0, NULL, FALSE,
      "Address and port for HTTP: the JSON API, /metrics, /healthz, /readyz."},
+    {"listen.hrpc", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "Address and port for spans over HRPC, as HTrace's clients of htraced send them to port 9075. It has neither TLS "
+     "nor a login: for loopback, or with listen.insecure. Empty: off."},
     {"listen.insecure", CONFIG_BOOL, "no", 0, 0, NULL, FALSE,
      "plumbd may listen at addresses that other hosts reach without TLS and a way to log in: anybody there can send "
      "spans, and read file names, queries and users. Only where the network keeps strangers out."},
@@ -403,6 +406,7 @@ Settings *settings_new(const Config *config, GError **error) {
 
     s->listen_thrift = g_strdup(config_string(config, "listen.thrift"));
     s->listen_http = g_strdup(config_string(config, "listen.http"));
+    s->listen_hrpc = g_strdup(config_string(config, "listen.hrpc"));
     s->insecure = config_bool(config, "listen.insecure");
     s->security = security_of(config);
     read_protection(config, s);
@@ -470,6 +474,7 @@ void settings_free(Settings *settings) {
     if (!settings) return;
     g_free(settings->listen_thrift);
     g_free(settings->listen_http);
+    g_free(settings->listen_hrpc);
     security_settings_clear(&settings->security);
     for (guint kind = 0; kind < QUOTA_KINDS; kind++) g_strfreev((char **)settings->quota.lists[kind]);
     g_strfreev(settings->mask_rules);

@@ -19,7 +19,7 @@ extern const ConfigOption settings_table[];
 typedef enum { ACK_JOURNAL, ACK_FSYNC, ACK_MEMORY } AckMode; /* in the order of the table's choices */
 
 typedef struct Settings {
-    char *listen_thrift, *listen_http;
+    char *listen_thrift, *listen_http, *listen_hrpc; /* hrpc: empty: off */
     gboolean insecure;
     SecuritySettings security; /* texts and lists of it are owned */
     NamesMode names_mode;

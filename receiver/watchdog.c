@@ -27,6 +27,7 @@ static const char *missed(const Watchdog *watchdog) {
     const WatchdogOptions *options = &watchdog->options;
     const gint64 since_ns = clock_monotonic_ns(clock_system()) - watchdog->within_ns / 2;
     if (net_seen_ns(options->net) < since_ns) return "a network thread";
+    if (options->hrpc && net_seen_ns(options->hrpc) < since_ns) return "the network thread of HRPC";
     if (http_seen_ns(options->http) < since_ns) return "the HTTP thread";
     if (resource_control_seen_ns(options->control) < since_ns) return "resource control";
     return NULL;

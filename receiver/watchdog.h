@@ -11,7 +11,7 @@
 typedef struct WatchdogOptions {
     Shard *const *shards;
     guint n_shards;
-    Net *net;
+    Net *net, *hrpc; /* hrpc: NULL where it is off */
     Http *http;
     ResourceControl *control;
 } WatchdogOptions;

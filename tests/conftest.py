@@ -96,7 +96,7 @@ class Plumbd:
         # GLib's slice allocator hides from the sanitizers who owns what.
         self.environment = {"G_SLICE": "always-malloc"}
         self.process = None
-        self.thrift = self.http = None
+        self.thrift = self.http = self.hrpc = None
 
     def command(self):
         sets = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
@@ -117,10 +117,11 @@ class Plumbd:
 
     def wait_ready(self):
         line = self.process.stdout.readline()
-        ready = re.fullmatch(r"plumbd ready thrift=(\S+):(\d+) http=(\S+) store=(.*)\n", line)
+        ready = re.fullmatch(r"plumbd ready thrift=(\S+):(\d+) http=(\S+)(?: hrpc=(\S+):(\d+))? store=(.*)\n", line)
         assert ready, f"not ready: {line!r}, exit {self.process.wait(STOP_SECONDS)}\n{self.messages()}"
         self.thrift = (ready.group(1), int(ready.group(2)))
         self.http = ready.group(3)
+        self.hrpc = (ready.group(4), int(ready.group(5))) if ready.group(4) else None
         return self
 
     def recovering(self):

@@ -8,15 +8,17 @@
 #define FRAME_HEADER_BYTES 4
 
 typedef enum {
-    FRAME_WHOLE,     /* cut->frame is set; it took FRAME_HEADER_BYTES more from the stream */
+    FRAME_WHOLE,     /* cut->frame is set */
     FRAME_PARTIAL,   /* more bytes are needed */
     FRAME_TOO_LARGE, /* declared length over max_bytes */
     FRAME_GARBAGE,   /* not Thrift at all: the payload starts like neither protocol, or the length is 0 */
 } FrameState;
 
 typedef struct FrameCut {
-    Bytes frame;        /* the payload, a view into the stream */
-    gsize needed_bytes; /* of FRAME_PARTIAL: how long the stream must get, header included */
+    Bytes frame; /* the payload, a view into the stream */
+    gsize
+        needed_bytes; /* of FRAME_PARTIAL: how long the stream must get; of FRAME_WHOLE: how much is the frame's; header
+                         * included */
     guint32 declared_bytes;
 } FrameCut;
 

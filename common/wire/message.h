@@ -12,7 +12,14 @@
 
 #define WIRE_VERSION 3
 
-typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_SUBMIT_RECORDS, CALL_LOG, CALL_UNKNOWN } WireCall;
+typedef enum {
+    CALL_SUBMIT,
+    CALL_SUBMIT_PLAIN,
+    CALL_SUBMIT_RECORDS,
+    CALL_LOG,
+    CALL_WRITE_SPANS, /* of HRPC (htraced/hrpc.h) */
+    CALL_UNKNOWN,
+} WireCall;
 
 typedef struct WireHeader {
     WireCall call;
@@ -21,6 +28,9 @@ typedef struct WireHeader {
     WireProtocol protocol;
     char method[64]; /* zero-terminated, cut when longer */
     Bytes body;      /* the argument struct, in the frame */
+    gboolean hrpc;   /* it came by HRPC, and is answered so */
+    guint32 hrpc_method;
+    guint64 hrpc_sequence;
 } WireHeader;
 
 /* Error INPUT when the payload does not start with a Thrift call. */

@@ -1,6 +1,9 @@
 #include "receiver/http/answer_lines.h"
 
+#include <jansson.h>
 #include <string.h>
+
+#include "analyzer/query/shared/json_compact.h"
 
 /* No answer is to be kept anywhere, nor to be a page, nor to be read by a page of somebody else. */
 const char answer_security_lines[] = "Cache-Control: no-store\r\n"
@@ -34,4 +37,11 @@ gboolean answer_is_known(const char *known, guint64 tag) {
     char text[24];
     g_snprintf(text, sizeof text, "\"%016" G_GINT64_MODIFIER "x\"", tag);
     return tag != 0 && known != NULL && strstr(known, text) != NULL;
+}
+
+GBytes *answer_error_body(const char *message) {
+    json_auto_t *document = json_pack("{s:s}", "error", message);
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    return g_bytes_new_take(text, size_bytes);
 }

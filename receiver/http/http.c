@@ -149,10 +149,10 @@ static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
     const HttpRequest *request = http_exchange_request(exchange);
     OtlpForm form;
     gboolean gzip;
-    if (!form_of(request, &form) || (kind == POST_ZIPKIN && form != OTLP_JSON) || !packing_of(request, &gzip)) {
+    if (!form_of(request, &form) || (kind != POST_OTLP && form != OTLP_JSON) || !packing_of(request, &gzip)) {
         http_send_error(exchange, 415,
-                        kind == POST_ZIPKIN
-                            ? "Zipkin's spans come as application/json, plain or packed with gzip"
+                        kind != POST_OTLP
+                            ? "these spans come as application/json, plain or packed with gzip"
                             : "spans come as application/x-protobuf or application/json, plain or packed with gzip");
         return;
     }
@@ -179,6 +179,11 @@ static void take_otlp(void *arg, HttpExchange *exchange, const char *rest) {
 static void take_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     take_post(arg, exchange, POST_ZIPKIN);
+}
+
+static void take_htraced(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    take_post(arg, exchange, POST_HTRACED);
 }
 
 /* ---- logins of browsers ---- */
@@ -442,6 +447,7 @@ static const Route routes[] = {
     {"/metrics", ACCESS_METRICS, FALSE, NULL, AUDIT_NOTHING, answer_metrics},
     {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_otlp},
     {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_zipkin},
+    {"/writeSpans", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_htraced},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, AUDIT_FLUSH, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_EXPORT, ask_export},
     {API "shell/analyses", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, list_analyses},

@@ -7,6 +7,7 @@
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/thread.h"
+#include "receiver/http/answer_lines.h"
 #include "receiver/http/gunzip.h"
 #include "receiver/http/request.h"
 #include "receiver/shared/log.h"
@@ -61,6 +62,7 @@ void http_post_free(HttpPost *post) {
 }
 
 const char *http_post_content_type(const HttpPost *post) {
+    if (post->kind == POST_HTRACED) return "application/json";
     return post->kind == POST_ZIPKIN ? "text/plain; charset=utf-8" : otlp_content_type(post->form);
 }
 
@@ -69,6 +71,8 @@ void http_post_refuse(HttpPost *post, int code, const char *why) {
     post->retry_after_s = code == 429 ? POSTS_RETRY_BUSY_S : code == 503 ? POSTS_RETRY_SHUT_S : 0;
     if (post->kind == POST_ZIPKIN)
         post->answer = g_bytes_new_take(g_strconcat(why, "\n", NULL), strlen(why) + 1);
+    else if (post->kind == POST_HTRACED)
+        post->answer = answer_error_body(why);
     else
         post->answer = otlp_error(post->form, otlp_code_of_http(code), why);
 }
@@ -96,14 +100,20 @@ static HttpPost *list_take(PostList *list) {
 
 /* ---- one body ---- */
 
+static gboolean decode_json(HttpPosts *posts, PostKind kind, Bytes body, GError **error) {
+    switch (kind) {
+    case POST_ZIPKIN: return zipkin_decode(posts->spans, body, posts->batch, error);
+    case POST_HTRACED: return write_spans_decode(body, posts->batch, error);
+    default: return otlp_decode(posts->spans, OTLP_JSON, body, posts->batch, error);
+    }
+}
+
 static gboolean decode_form(HttpPosts *posts, HttpPost *post, Bytes body, GError **error) {
     if (post->form == OTLP_PROTOBUF) return otlp_decode(posts->spans, post->form, body, posts->batch, error);
     Allowance allowance = {.budget = &posts->json};
     g_autoptr(GError) failure = NULL;
     allowance_begin(&allowance);
-    const gboolean good = post->kind == POST_ZIPKIN
-                              ? zipkin_decode(posts->spans, body, posts->batch, &failure)
-                              : otlp_decode(posts->spans, post->form, body, posts->batch, &failure);
+    const gboolean good = decode_json(posts, post->kind, body, &failure);
     const gboolean fits = allowance_check(error);
     allowance_end();
     if (fits && !good) g_propagate_error(error, g_steal_pointer(&failure));
@@ -142,7 +152,7 @@ static void take(HttpPosts *posts, HttpPost *post) {
     counter_add(counters, COUNTER_BYTES_RECEIVED, post->body->len);
     quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
     if (decode(posts, post, &post->error)) {
-        post->cut = service_spans_cut(posts->spans);
+        if (post->kind != POST_HTRACED) post->cut = service_spans_cut(posts->spans);
         counter_add(counters, COUNTER_TEXTS_CUT, post->cut);
         wait_for_room(posts);
         intake_set_limit(posts->intake, post->limit);
@@ -164,6 +174,11 @@ static void answer_taken(HttpPost *post) {
     if (post->cut > 0)
         g_string_append_printf(message, "%s%u texts were cut, or were no UTF-8: see docs/ecosystem.md",
                                message->len > 0 ? "; " : "", post->cut);
+    if (post->kind == POST_HTRACED) {
+        post->code = 200;
+        post->answer = g_bytes_new_static("", 0);
+        return;
+    }
     if (post->kind == POST_ZIPKIN) {
         post->code = 202;
         post->answer = g_bytes_new(message->str, message->len);

@@ -4,6 +4,7 @@
  * libevent. */
 #pragma once
 
+#include "common/wire/htraced/write_spans.h"
 #include "common/wire/otlp/otlp.h"
 #include "common/wire/otlp/zipkin.h"
 #include "receiver/net/intake.h"
@@ -14,8 +15,9 @@
 #define POSTS_RETRY_BUSY_S 1
 #define POSTS_RETRY_SHUT_S 5
 
-/* Of POST_ZIPKIN the form is JSON; it is taken with 202, and errors are plain text. */
-typedef enum { POST_OTLP, POST_ZIPKIN } PostKind;
+/* Of POST_ZIPKIN the form is JSON; it is taken with 202, and errors are plain text. Of POST_HTRACED, too; it is taken
+ * with 200 and an empty answer, and errors are {"error": text}. */
+typedef enum { POST_OTLP, POST_ZIPKIN, POST_HTRACED } PostKind;
 
 typedef struct HttpPost {
     struct HttpPost *next;

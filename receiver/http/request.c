@@ -123,11 +123,12 @@ static HttpSpans spans_of(const HttpRequest *request) {
     if (request->method != HTTP_POST) return HTTP_NO_SPANS;
     if (strcmp(request->path, "/v1/traces") == 0) return HTTP_OTLP;
     if (g_str_has_prefix(request->path, "/api/v1/shell/")) return HTTP_COMMAND;
+    if (strcmp(request->path, "/writeSpans") == 0) return HTTP_HTRACED;
     return strcmp(request->path, "/api/v2/spans") == 0 ? HTTP_ZIPKIN : HTTP_NO_SPANS;
 }
 
 static gboolean brings_spans(const HttpRequest *request) {
-    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN;
+    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN || request->spans == HTTP_HTRACED;
 }
 
 static gboolean parse_first(Text line, HttpRequest *request, int *code, GError **error) {

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
 #include "receiver/http/answer_lines.h"
 #include "receiver/http/body.h"
@@ -279,15 +278,8 @@ void http_send_page_file(HttpExchange *exchange, const char *type, gboolean last
         send_whole(connection, 200, type, lasting ? answer_lasting_lines : answer_page_lines, gzipped);
 }
 
-static GBytes *error_body(const char *message) {
-    json_auto_t *document = json_pack("{s:s}", "error", message);
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    return g_bytes_new_take(text, size_bytes);
-}
-
 void http_send_error(HttpExchange *exchange, int code, const char *message) {
-    g_autoptr(GBytes) body = error_body(message);
+    g_autoptr(GBytes) body = answer_error_body(message);
     http_send(exchange, code, "application/json", body);
 }
 
@@ -394,7 +386,7 @@ void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void
 
 /* Nothing more of this connection is understood: its peer is told, and what it still sends is dropped. */
 static void refuse_connection(HttpConnection *connection, int code, const char *why) {
-    g_autoptr(GBytes) body = error_body(why);
+    g_autoptr(GBytes) body = answer_error_body(why);
     counter_add(connection->server->options.counters, COUNTER_HTTP_MALFORMED, 1);
     if (connection->exchange != NULL) exchange_free(g_steal_pointer(&connection->exchange));
     drop_spans(connection);

@@ -68,6 +68,7 @@ static json_t *names_of_state(const NameQuotaState *names) {
 static json_t *ports_of(const PortInfo *ports) {
     json_t *rows = json_array();
     for (guint i = 0; i < PORTS; i++) {
+        if (ports[i].address == NULL) continue;
         json_t *logins = json_array();
         if (ports[i].certificates) json_array_append_new(logins, json_string("certificate"));
         if (ports[i].tokens) json_array_append_new(logins, json_string("token"));

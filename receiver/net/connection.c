@@ -85,7 +85,7 @@ static void read_on(Connection *connection, gboolean on) {
 
 static void tell_audit(const Connection *connection, AuditAction action, const char *outcome) {
     const AuditEvent event = {.action = action,
-                              .port = "thrift",
+                              .port = connection->context->protocol->port,
                               .principal = connection->principal,
                               .address = peer_place_name(connection->place),
                               .outcome = outcome};
@@ -284,11 +284,17 @@ static void keep_rest(Connection *connection, const guint8 *rest, gsize rest_byt
     connection->partial_bytes = rest_bytes;
 }
 
+/* Is there something to wait for in line? */
+static gboolean is_busy(const NetContext *context) {
+    const Pressure pressure = intake_pressure(context->intake);
+    return pressure == PRESSURE_QUEUES || (pressure == PRESSURE_SHUT && context->protocol->waits_shut);
+}
+
 /* Must it wait for room in the queues? One that was in line need not, for one frame. */
 static gboolean must_wait(const Connection *connection) {
     const NetContext *context = connection->context;
     if (connection->stalled_since_ns > 0) return FALSE;
-    return context->stalled.length > 0 || intake_pressure(context->intake) == PRESSURE_QUEUES;
+    return context->stalled.length > 0 || is_busy(context);
 }
 
 /* Has it wait in line. What its peer sends meanwhile stays where the kernel has it, and is no memory of ours. */
@@ -325,10 +331,10 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     intake_set_limit(context->intake, connection->limit);
     intake_set_quota(context->intake, connection->account);
     intake_set_allowed(context->intake, may_send(connection));
-    const SpanSource source = {connection->principal, peer_place_name(connection->place), "thrift"};
+    const SpanSource source = {connection->principal, peer_place_name(connection->place), context->protocol->port};
     intake_set_source(context->intake, &source);
     if (G_UNLIKELY(!may_send(connection))) tell_denied(connection);
-    switch (intake_frame(context->intake, frame, connection->out)) {
+    switch (context->protocol->take(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
         /* A sender that does not wait must not keep us busy with what cannot be taken. */
@@ -342,7 +348,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
 
 /* Takes all whole frames off a stream; returns how many bytes that were. */
 static gsize take_frames(Connection *connection, Bytes stream) {
-    const NetLimits *limits = &connection->context->limits;
+    const NetContext *context = connection->context;
     const guint8 *start = stream.data;
     gsize at = 0;
     gint32 pause_ms = 0;
@@ -350,17 +356,17 @@ static gsize take_frames(Connection *connection, Bytes stream) {
     connection->needed_bytes = 0;
 
     while (!connection->dead && at < stream.size_bytes) {
-        FrameState state = frame_cut((Bytes){start + at, stream.size_bytes - at}, limits->frame_bytes, &cut);
+        const Bytes rest = {start + at, stream.size_bytes - at};
+        FrameState state = context->protocol->cut(rest, context->limits.frame_bytes, &cut);
         if (state == FRAME_PARTIAL) {
             connection->needed_bytes = cut.needed_bytes;
             break;
         }
 
         if (state == FRAME_WHOLE) {
-            gsize whole = FRAME_HEADER_BYTES + cut.frame.size_bytes;
-            connection->needed_bytes = whole;
+            connection->needed_bytes = cut.needed_bytes;
             if (!take_frame(connection, cut.frame, &pause_ms)) break;
-            at += whole;
+            at += cut.needed_bytes;
             continue;
         }
         give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
@@ -550,8 +556,7 @@ static void on_unstall(evutil_socket_t fd, short what, void *arg) {
     const gint64 now_ns = now_monotonic_ns();
     for (GList *first; (first = context->stalled.head) != NULL;) {
         Connection *connection = first->data;
-        gboolean room = intake_pressure(context->intake) != PRESSURE_QUEUES;
-        if (!room && now_ns - connection->stalled_since_ns < NET_STALL_MAX_NS) break;
+        if (is_busy(context) && now_ns - connection->stalled_since_ns < context->protocol->wait_most_ns) break;
         g_queue_unlink(&context->stalled, first);
         connection->stalled = FALSE;
         if (connection->dead) continue;
@@ -679,6 +684,7 @@ void connection_open(NetContext *context, PeerPlace *place) {
     connection->out = g_byte_array_new();
     note_traffic(connection);
     connection->opened_ns = connection->last_ns;
+    connection->sniffed = connection->login_over = !context->protocol->logs_in;
     set_roles(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);

@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "receiver/net/intake.h"
+#include "receiver/net/protocol.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
@@ -23,10 +24,8 @@
 #define NET_PENDING_BYTES (1024u * 1024)
 /* Replies a peer has not read; one is about 60 bytes. */
 #define NET_OUT_BYTES_MAX (64u * 1024)
-/* How often is looked whether there is room in the queues again, for which connections wait in a line, and after how
- * long one is told TRY_LATER instead. */
+/* How often is looked whether there is room in the queues again, for which connections wait in a line. */
 #define NET_STALL_PAUSE_MS 2
-#define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
 
 /* So long a peer may take to log in, where nobody may send without. */
 #define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
@@ -52,6 +51,7 @@ typedef struct Connection Connection;
 /* What the connections of one thread share. */
 typedef struct NetContext {
     struct event_base *base;
+    const NetProtocol *protocol;
     Intake *intake;
     Counters *counters;
     NetLimits limits;

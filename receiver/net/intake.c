@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/wire/htraced/hrpc.h"
 #include "common/wire/otlp/scribe.h"
 #include "receiver/net/name_check.h"
 #include "receiver/shared/log.h"
@@ -268,6 +269,7 @@ static gboolean decode(Intake *intake, const WireHeader *header, WireVersions *v
     if (header->call == CALL_SUBMIT) return wire_batch_decode(header, intake->batch, versions, error);
     *versions = (WireVersions){WIRE_VERSION, 1};
     if (header->call == CALL_LOG) return decode_log(intake, header, error);
+    if (header->call == CALL_WRITE_SPANS) return hrpc_decode(header, intake->batch, error);
     return wire_plain_decode(header, intake->batch, error);
 }
 
@@ -413,37 +415,53 @@ static IntakeResult take_made(Intake *intake, const WireHeader *header, guint32 
     return result;
 }
 
-IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
-    counter_add(intake->counters, COUNTER_FRAMES, 1);
-    WireHeader header;
-    if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
-    if (!call_known(intake, &header)) return answer_unknown(intake, out, &header);
-    if (G_UNLIKELY(intake->denied)) return answer_denied(intake, out, &header);
+/* The journal knows frames of Thrift alone. */
+static gboolean is_foreign_form(const WireHeader *header) {
+    return header->call == CALL_LOG || header->call == CALL_WRITE_SPANS;
+}
+
+static IntakeResult take_call(Intake *intake, const WireHeader *header, Bytes frame, GByteArray *out) {
+    if (!call_known(intake, header)) return answer_unknown(intake, out, header);
+    if (G_UNLIKELY(intake->denied)) return answer_denied(intake, out, header);
     QuotaKind kind;
     const gint64 wait_ns = G_LIKELY(intake->account == NULL) ? 0 : quota_waits_ns(intake, &kind);
-    if (G_UNLIKELY(wait_ns > 0)) return answer_over_quota(intake, out, &header, kind, wait_ns);
+    if (G_UNLIKELY(wait_ns > 0)) return answer_over_quota(intake, out, header, kind, wait_ns);
     Pressure pressure = intake_pressure(intake);
-    if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
+    if (pressure != PRESSURE_NONE) return answer_later(intake, out, header, pressure);
 
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
     guint32 refused = 0;
     charge(intake, QUOTA_BYTES, frame.size_bytes); /* what is refused costs time, too */
-    gboolean decoded = header.call == CALL_SUBMIT_RECORDS
-                           ? wire_records_decode(&header, next_records(intake), &versions, &refused, &error)
-                           : decode(intake, &header, &versions, &error);
+    gboolean decoded = header->call == CALL_SUBMIT_RECORDS
+                           ? wire_records_decode(header, next_records(intake), &versions, &refused, &error)
+                           : decode(intake, header, &versions, &error);
     if (versions.needs > WIRE_VERSION) {
         counter_add(intake->counters, COUNTER_FRAME_VERSION, 1);
         WireReply reply = reply_make(REPLY_VERSION, "the batch needs a newer receiver");
-        queue_reply(intake, out, &header, &reply);
+        queue_reply(intake, out, header, &reply);
         return INTAKE_TAKEN;
     }
-    if (!decoded) return answer_refused(intake, out, &header, error);
-    if (G_UNLIKELY(intake->masker != NULL || header.call == CALL_LOG)) return take_made(intake, &header, refused, out);
-    if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
-    const IntakeResult result = take_batch(intake, intake->batch, frame, &header, out);
+    if (!decoded) return answer_refused(intake, out, header, error);
+    if (G_UNLIKELY(intake->masker != NULL || is_foreign_form(header))) return take_made(intake, header, refused, out);
+    if (header->call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, header, refused, out);
+    const IntakeResult result = take_batch(intake, intake->batch, frame, header, out);
     if (frame.size_bytes > FRAME_LARGE_BYTES) batch_clear(intake->batch);
     return result;
+}
+
+IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+    WireHeader header;
+    if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
+    return take_call(intake, &header, frame, out);
+}
+
+IntakeResult intake_hrpc(Intake *intake, Bytes request, GByteArray *out) {
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+    WireHeader header;
+    hrpc_header_decode(request, &header);
+    return take_call(intake, &header, request, out);
 }
 
 /* ---- batches without a frame ---- */
@@ -571,6 +589,11 @@ gboolean intake_commit(Intake *intake) {
 static void write_reply(const Intake *intake, const PendingReply *pending) {
     if (pending->into != NULL) {
         *pending->into = pending->reply;
+        return;
+    }
+    if (pending->header.hrpc) {
+        const gboolean good = !pending->exception && pending->reply.status == REPLY_OK;
+        hrpc_reply_encode(&pending->header, good ? NULL : pending->reply.message, pending->out);
         return;
     }
     const gboolean log = pending->header.call == CALL_LOG;

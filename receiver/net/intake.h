@@ -77,6 +77,8 @@ void intake_set_source(Intake *intake, const SpanSource *source);
 gint32 intake_pause_ms(const Intake *intake);
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);
+/* The same for a request of HRPC (wire/htraced/hrpc.h), which is committed at once. TAKEN or LATER. */
+IntakeResult intake_hrpc(Intake *intake, Bytes request, GByteArray *out);
 /* The same for a batch that came in another form than a frame (OTLP): the journal gets it as a frame, and it is
  * committed at once. Its answer is in *reply after intake_finish(). LATER or TAKEN. */
 IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply);

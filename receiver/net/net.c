@@ -172,6 +172,7 @@ static void thread_init(Net *net, guint number) {
 
     NetContext *context = &thread->context;
     context->base = event_base_new();
+    context->protocol = net->options.protocol;
     context->counters = counter_set_add(net->options.counters);
     context->intake = intake_new(&net->options.intake, context->counters);
     context->limits = net->options.limits;
@@ -218,7 +219,8 @@ Net *net_start(const NetOptions *options) {
         event_new(net->threads[0].context.base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, net);
     event_add(net->acceptable, NULL);
     for (guint i = 0; i < options->n_threads; i++) {
-        g_autofree char *name = g_strdup_printf("net-%u", net->threads[i].number);
+        g_autofree char *name =
+            g_strdup_printf("%s-%u", options->protocol->logs_in ? "net" : options->protocol->port, i);
         thread_start(&net->threads[i].thread, name, net_main, &net->threads[i]);
     }
     return net;

@@ -6,6 +6,7 @@
 #include "receiver/net/connection.h"
 
 typedef struct NetOptions {
+    const NetProtocol *protocol;
     int listen_fd; /* listening; closed by net_stop() */
     guint n_threads;
     NetLimits limits;

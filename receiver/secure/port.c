@@ -24,6 +24,11 @@ gboolean port_is_open(const PortInfo *port) { return port->loopback || port->ins
 
 gboolean port_check(const PortInfo *port, GError **error) {
     if (port_is_open(port) || (port->tls && has_login(port))) return TRUE;
+    if (port->bare)
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "%s: other hosts reach %s, and this protocol has neither TLS nor a login: listen on loopback "
+                    "(127.0.0.1:PORT); where the network keeps strangers out, set listen.insecure = yes",
+                    port->key, port->address);
     return fail(error, PLUMB_ERROR_CONFIG,
                 "%s: other hosts reach %s, where there is %sno way to log in: set %s; or listen on loopback "
                 "(127.0.0.1:PORT); where the network keeps strangers out, set listen.insecure = yes",

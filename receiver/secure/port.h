@@ -6,9 +6,10 @@
 #include <glib.h>
 
 typedef struct PortInfo {
-    const char *name;  /* "thrift" or "http" */
+    const char *name;  /* "thrift", "http" or "hrpc" */
     const char *key;   /* of the configuration: "listen.thrift" */
-    char *address;     /* as bound */
+    char *address;     /* as bound; NULL: it is off */
+    gboolean bare;     /* its protocol has neither TLS nor a login */
     gboolean loopback; /* only this machine reaches it */
     gboolean tls;
     gboolean certificates, tokens, kerberos; /* ways to log in */
@@ -17,7 +18,8 @@ typedef struct PortInfo {
 
 #define PORT_THRIFT 0u
 #define PORT_HTTP   1u
-#define PORTS       2u
+#define PORT_HRPC   2u
+#define PORTS       3u
 
 /* Does a listening socket take connections of this machine alone? */
 gboolean port_is_loopback(int fd);

@@ -50,8 +50,9 @@ void state_collect(State *state, const StateSources *sources) {
     state->names = name_quota_state(sources->quota);
     state->recovered = recovery_share(sources->recovery);
 
-    Net *net = atomic_load(sources->net);
+    Net *net = atomic_load(sources->net), *hrpc = atomic_load(sources->hrpc);
     if (net) state->connections = net_connections(net);
+    if (hrpc) state->connections += net_connections(hrpc);
     state->readers = shares_connections(sources->shares, PEER_READERS);
     state->peers = shares_count(sources->shares);
     state->buffered_bytes = shares_buffered_bytes(sources->shares);

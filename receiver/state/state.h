@@ -48,8 +48,8 @@ typedef struct StateSources {
     Shard *const *shards;
     guint n_shards;
     Recorder *recorder;
-    const AllowanceBudget *questions; /* memory of those that are being answered */
-    Net *_Atomic const *net;          /* NULL until spans are taken */
+    const AllowanceBudget *questions;              /* memory of those that are being answered */
+    Net *_Atomic const *net, *_Atomic const *hrpc; /* NULL until spans are taken */
     const KafkaView *kafka;
     const char *kafka_topic;
     const PortInfo *ports; /* PORTS */

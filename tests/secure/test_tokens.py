@@ -106,6 +106,7 @@ ROUTES = {  # path: (method, role); docs/security.md has the same for people
     "/api/v1/flush": ("POST", "admin"),
     "/v1/traces": ("POST", "write"),
     "/api/v2/spans": ("POST", "write"),
+    "/writeSpans": ("POST", "write"),
     "/login.js": ("GET", None),
     "/logout": ("POST", None),
     "/nobody/listed/this": ("GET", "admin"),

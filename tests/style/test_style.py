@@ -242,11 +242,12 @@ def test_third_party_headers_stay_in_named_files():
         "librdkafka/": r"receiver/kafka/consumer_librdkafka\.c$",
         "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
         "simdjson.h": r"spark-bridge/events/json_walk\.hh$",
+        "msgpack/": r"common/wire/htraced/msgpack_values\.c$",
         "lz4.h": r"spark-bridge/storage/unpack_lz4\.c$",
         "snappy-c.h": r"spark-bridge/storage/unpack_snappy\.c$",
         "liblzf/": r"spark-bridge/storage/unpack_lzf\.c$",
         "jansson.h": r"spark-bridge/(storage/(stored_webhdfs|positions)|bridge_report|samples/samples\w*)\.c$"
-        r"|common/wire/(json|otlp)/\w+\.[ch]$|analyzer/(query|cli|load/results)/.*\.[ch]$"
+        r"|common/wire/(json|otlp|htraced)/\w+\.[ch]$|analyzer/(query|cli|load/results)/.*\.[ch]$"
         r"|receiver/(http|shell)/\w+\.[ch]$|receiver/secure/audit_line\.c$"
         r"|tests/.*\.[ch]$|fuzz/.*\.c$",
     }

@@ -1,0 +1,298 @@
+"""What HTrace sends to htraced, over HRPC and REST, against a real plumbd: its own client in a real HDFS of Hadoop 3.1,
+and requests made by hand."""
+
+import http.client
+import json
+import select
+import signal
+import socket
+import struct
+
+import pytest
+
+from script.hdfs.cluster import Cluster
+from script.hdfs.jars import htraced_client_jar
+from tests.hdfs.spans import content, json_values
+from tests.receiver.waiting import wait_for
+
+HADOOP = "3.1.0"
+SERVERS, CLIENTS = "4.1.0-incubating", "4.2.0-incubating"
+BEGIN_MS = 1_790_000_000_000
+
+
+def tracing(address):
+    """Every call is traced, and written to a file of the process besides."""
+    receivers = "org.apache.htrace.impl.HTracedSpanReceiver;org.apache.htrace.core.LocalFileSpanReceiver"
+    return {
+        "hadoop.htrace.span.receiver.classes": receivers,
+        "hadoop.htrace.local.file.span.receiver.path": "${plumb.local.spans}",
+        "hadoop.htrace.htraced.receiver.address": address,
+        "hadoop.htrace.tracer.id": "%{tname}/${plumb.host}",
+        "fs.shell.htrace.sampler.classes": "AlwaysSampler",
+    }
+
+
+@pytest.fixture
+def plumbd(make_plumbd):
+    return make_plumbd(listen__hrpc="127.0.0.1:0").start()
+
+
+def test_htrace_receivers(tmp_path, plumbd):
+    """A put by the shell: NameNode and DataNode send over HRPC, the shell over REST; all that they wrote to their files
+    is here, to the last annotation, and is one tree."""
+    source = tmp_path / "file"
+    source.write_bytes(b"x" * 100_000)
+    jars = [str(htraced_client_jar(version)) for version in (SERVERS, CLIENTS)]
+    core = tracing(":".join(map(str, plumbd.hrpc)))
+    rest = ("-Dhadoop.htrace.htraced.receiver.packed=false", f"-Dhadoop.htrace.htraced.receiver.address={plumbd.http}")
+    with Cluster(tmp_path / "hdfs", HADOOP, datanodes=1, core=core, class_path=jars[0]) as cluster:
+        put = (*rest, "-put", str(source), "/file")
+        assert cluster.java("shell", "org.apache.hadoop.fs.FsShell", put, class_path=jars[1]).wait(60) == 0
+        cluster.stop()  # in order: receivers send what they have
+        files = [cluster.local_spans(name) for name in ("namenode", "datanode1", "shell")]
+        written = {span["a"]: span for file in files for span in json_values(file.read_text())}
+    roles = {span["r"].split("/")[0] for span in written.values()}
+    assert roles == {"NameNode", "DataNode", "FsShell", "FSClient"}
+
+    plumbd.flush()
+    stored = {span["a"]: span for span in plumbd.export()}
+    assert stored.keys() == written.keys()
+    assert [content(stored[span_id]) for span_id in written] == [content(span) for span in written.values()]
+    metrics = plumbd.metrics()
+    assert metrics["plumbd_http_bodies_total"] > 0 and metrics["plumbd_batches_total"] > 2
+
+    (root,) = [span for span in written.values() if not span["p"]]
+    trace = plumbd.ask(f"trace?id={root['a'][:16]}")
+    assert (trace["spans_total"], trace["orphans"]) == (len(written), 0)
+    assert {row["role"] for row in trace["spans"]} == {"client", "namenode", "datanode"}
+
+
+# ---- requests made by hand ----
+
+
+def packed(value):
+    """In msgpack."""
+    if isinstance(value, dict):
+        entries = b"".join(packed(key) + packed(item) for key, item in value.items())
+        return struct.pack(">BH", 0xDE, len(value)) + entries
+    if isinstance(value, list):
+        return struct.pack(">BI", 0xDD, len(value)) + b"".join(map(packed, value))
+    if isinstance(value, bytes):
+        return struct.pack(">BB", 0xC4, len(value)) + value
+    if isinstance(value, str):
+        return struct.pack(">BH", 0xDA, len(value.encode())) + value.encode()
+    return struct.pack(">Bq", 0xD3, value)
+
+
+def a_span(number, parents=(), trace=7, **more):
+    span_id = [f"{trace:016x}{span:016x}" for span in (number, *parents)]
+    return {
+        "a": span_id[0],
+        "b": BEGIN_MS,
+        "e": BEGIN_MS + 5,
+        "d": f"work{number}",
+        "r": "App/10.0.0.7",
+        "p": span_id[1:],
+        "n": {"file": "/ä"},
+        "t": [{"t": BEGIN_MS + 1, "m": "wait"}],
+        **more,
+    }
+
+
+def as_hrpc(span):
+    """With ids in bytes."""
+    ids = {"a": bytes.fromhex(span["a"]), "p": [bytes.fromhex(parent) for parent in span["p"]]}
+    return packed({**span, **ids})
+
+
+def hrpc_body(spans, count=None, head=None):
+    return packed({"NumSpans": len(spans) if count is None else count, **(head or {})}) + b"".join(map(as_hrpc, spans))
+
+
+def request(body, method=1, sequence=2**40 + 1):
+    return struct.pack("<4sIQI", b"HTRC", method, sequence, len(body)) + body
+
+
+def answer(stream, method=1, sequence=2**40 + 1):
+    """The error in it, or ""."""
+    head = stream.read(20)
+    assert len(head) == 20, f"the connection was closed: {head}"
+    assert struct.unpack("<QII", head[:16])[:2] == (sequence, method)
+    error_bytes, result_bytes = struct.unpack("<II", head[12:])
+    error, result = stream.read(error_bytes), stream.read(result_bytes)
+    assert result == b"\x80"
+    return error.decode()
+
+
+def call(plumbd, body, **options):
+    with socket.create_connection(plumbd.hrpc, timeout=30) as peer:
+        peer.sendall(request(body, **options))
+        with peer.makefile("rb") as stream:
+            return answer(stream, **options)
+
+
+def post(plumbd, body, **headers):
+    """(status, body)"""
+    connection = http.client.HTTPConnection(plumbd.http, timeout=30)
+    content_type = {"Content-Type": "application/json", **headers}
+    connection.request("POST", "/writeSpans", body if isinstance(body, bytes) else body.encode(), content_type)
+    reply = connection.getresponse()
+    return reply.status, reply.read()
+
+
+def rest_body(spans, count=None, head=None):
+    first = {"NumSpans": len(spans) if count is None else count, **(head or {})}
+    return "".join(json.dumps(part, ensure_ascii=False) for part in (first, *spans))
+
+
+SPANS = [a_span(1), a_span(2, [1]), a_span(3, [1, 2], n={})]
+
+
+def exported(plumbd):
+    plumbd.flush()
+    return sorted(content(span) for span in plumbd.export())
+
+
+def test_hrpc(plumbd):
+    """Many requests on one connection, one in two pieces."""
+    with socket.create_connection(plumbd.hrpc, timeout=30) as peer, peer.makefile("rb") as stream:
+        for span in SPANS:
+            peer.sendall(request(hrpc_body([span]))[:30])
+            peer.sendall(request(hrpc_body([span]))[30:])
+            assert answer(stream) == ""
+    assert exported(plumbd) == sorted(map(content, SPANS))
+
+
+def test_rest(plumbd):
+    assert post(plumbd, rest_body(SPANS)) == (200, b"")
+    assert exported(plumbd) == sorted(map(content, SPANS))
+
+
+def test_rest_without_a_head(plumbd):
+    """As HTrace before 4.1 sends them."""
+    assert post(plumbd, "\n".join(map(json.dumps, SPANS))) == (200, b"")
+    assert exported(plumbd) == sorted(map(content, SPANS))
+
+
+@pytest.mark.parametrize("form", ["DefaultPid", "DefaultTrid"])
+def test_default_tracer(plumbd, form):
+    span = a_span(1, r="")
+    assert call(plumbd, hrpc_body([span], head={form: "Else/10.0.0.8"})) == ""
+    assert [span[5] for span in exported(plumbd)] == ["Else/10.0.0.8"]
+
+
+def test_default_tracer_of_rest(plumbd):
+    assert post(plumbd, rest_body([a_span(1, r="")], head={"DefaultTrid": "Else/10.0.0.8"}))[0] == 200
+    assert [span[5] for span in exported(plumbd)] == ["Else/10.0.0.8"]
+
+
+@pytest.mark.parametrize(
+    "body, why",
+    [
+        (hrpc_body(SPANS)[:-1], "missing"),
+        (hrpc_body(SPANS) + b"\xc0", "left over"),
+        (hrpc_body(SPANS, count=2), "left over"),
+        (hrpc_body([], count=2**40), "missing"),
+        (hrpc_body([], count=-1), "NumSpans"),
+        (packed({"NumSpans": 1}) + packed({"a": b"short"}), "16 bytes"),
+        (packed({"NumSpans": 1}) + packed({"a": "7" * 32}), "16 bytes"),
+        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "b": 2**60}), '"b"'),
+        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": 5}), '"d"'),
+        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": "x" * 2000}), "at most"),
+        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "t": [7]}), '"t"'),
+        (packed({"NumSpans": 1}) + b"\xdd\xff\xff\xff\xff", "more than"),
+        (packed({"NumSpans": 1}) + b"\x91" * 40, "nested"),
+        (b"\xc1", "no msgpack"),
+        (b"", "missing"),
+    ],
+    ids=range(15),
+)
+def test_refused_over_hrpc(plumbd, body, why):
+    """The answer says why, nothing of the request is stored, and the connection goes on."""
+    with socket.create_connection(plumbd.hrpc, timeout=30) as peer, peer.makefile("rb") as stream:
+        peer.sendall(request(body))
+        assert why in answer(stream)
+        assert plumbd.receiver()["spans_received"] == 0
+        peer.sendall(request(hrpc_body(SPANS)))
+        assert answer(stream) == ""
+    refused = {name: n for name, n in plumbd.metrics().items() if name.startswith("plumbd_frames_rejected_total")}
+    assert sum(refused.values()) == 1
+
+
+def test_other_methods(plumbd):
+    assert "HRPC 7" in call(plumbd, hrpc_body(SPANS), method=7)
+
+
+@pytest.mark.parametrize("bytes_sent", [b"GET / HTTP/1.1\r\n\r\n", struct.pack("<4sIQI", b"HTRC", 1, 1, 2**31)])
+def test_what_is_no_hrpc(plumbd, bytes_sent):
+    """The connection is closed before anything is allocated, and counted."""
+    with socket.create_connection(plumbd.hrpc, timeout=30) as peer:
+        peer.sendall(bytes_sent)
+        assert peer.recv(1) == b""
+    assert sum(n for name, n in plumbd.metrics().items() if name.startswith("plumbd_frames_rejected_total")) == 1
+
+
+@pytest.mark.parametrize(
+    "body, code, why",
+    [
+        (rest_body(SPANS)[:-1], 400, "span 2"),
+        (rest_body(SPANS, count=4), 400, "NumSpans"),
+        (rest_body(SPANS, count="x"), 400, "NumSpans"),
+        (rest_body([a_span(1, d=5)]), 400, "not a string"),
+        ("no JSON", 400, "JSON"),
+        ('{"b":1}' * 200_001, 413, "spans"),
+    ],
+    ids=range(6),
+)
+def test_refused_over_rest(plumbd, body, code, why):
+    status, reply = post(plumbd, body)
+    assert status == code and why in json.loads(reply)["error"]
+    assert plumbd.receiver()["spans_received"] == 0
+
+
+def test_refused_alone(plumbd):
+    """A span without id costs only itself."""
+    without = a_span(2)
+    del without["a"]
+    assert post(plumbd, rest_body([a_span(1), without]))[0] == 200
+    assert len(exported(plumbd)) == 1
+
+
+def test_busy_is_waited_for(make_plumbd):
+    """HTrace's client cannot repeat a request that was answered: while nothing can be taken, it waits."""
+    plumbd = make_plumbd(listen__hrpc="127.0.0.1:0")
+    del plumbd.settings["store.min-free"]
+    config = plumbd.folder / "plumbd.conf"
+    plumbd.arguments = ["--config", str(config)]
+    config.write_text("[store]\nmin-free=1T\n")
+    plumbd.start()
+    wait_for(lambda: plumbd.fetch("/readyz")[0] == 503)
+    with socket.create_connection(plumbd.hrpc, timeout=30) as peer, peer.makefile("rb") as stream:
+        peer.sendall(request(hrpc_body(SPANS)))
+        assert not select.select([peer], [], [], 1)[0]
+        config.write_text("[store]\nmin-free=0\n")
+        plumbd.signal(signal.SIGHUP)
+        assert answer(stream) == ""
+    assert len(exported(plumbd)) == len(SPANS)
+
+
+def test_killed(plumbd):
+    """What was acknowledged comes back from the journal."""
+    assert call(plumbd, hrpc_body(SPANS)) == "" and post(plumbd, rest_body([a_span(4, [1])]))[0] == 200
+    plumbd.kill()
+    plumbd.start()
+    assert len(exported(plumbd)) == 4
+
+
+def test_others_reach_it(make_plumbd):
+    """It has neither TLS nor a login: an address of other hosts has to be meant."""
+    plumbd = make_plumbd(listen__hrpc="0.0.0.0:0").spawn()
+    assert plumbd.wait() == 1
+    assert "listen.hrpc" in plumbd.messages() and "neither TLS nor a login" in plumbd.messages()
+
+
+def test_role_write(make_plumbd):
+    """Nobody logs in over HRPC, so access.write has to have 'anonymous'."""
+    plumbd = make_plumbd(listen__hrpc="127.0.0.1:0", access__write="token:somebody").start()
+    assert "lacks the role 'write'" in call(plumbd, hrpc_body(SPANS))
+    assert post(plumbd, rest_body(SPANS))[0] == 401
