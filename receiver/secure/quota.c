@@ -10,6 +10,8 @@
 #define NO_LIMIT G_MAXINT64
 /* A quota of more is none; products with it fit. */
 #define LIMIT_MAX (G_GINT64_CONSTANT(1) << 40)
+/* Nobody has to wait for longer, whatever it owes. */
+#define WAIT_MOST_NS (G_GINT64_CONSTANT(1) << 60)
 /* Accounts that nobody uses are looked for when there are twice as many as were left the last time. */
 #define SWEEP_FIRST 256u
 #define OTHERS      "(others)"
@@ -251,7 +253,8 @@ gint64 quota_wait_ns(QuotaAccount *account, QuotaKind kind, gint64 now_ns) {
         settle(bucket, kind, now_ns);
         /* As much as a period brings may be owed: so a pause of that length is made good. */
         const double over = (double)(bucket->owed - bucket->limit + 1);
-        if (over > 0) wait_ns = (gint64)(over * (double)period_ns(kind) / (double)bucket->limit) + 1;
+        const double wait = over * (double)period_ns(kind) / (double)bucket->limit;
+        if (over > 0) wait_ns = (gint64)MIN(wait, (double)WAIT_MOST_NS) + 1;
     }
     pthread_mutex_unlock(&account->quotas->lock);
     return wait_ns;

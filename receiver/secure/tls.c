@@ -148,11 +148,15 @@ static char *common_name(const X509 *certificate) {
     return name_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
 }
 
-char *tls_principal(const SSL *ssl) {
-    X509 *certificate = SSL_get0_peer_certificate(ssl);
-    if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
+char *tls_certificate_principal(const X509 *certificate) {
     g_autofree char *name = alternative(certificate, GEN_URI);
     if (name == NULL) name = alternative(certificate, GEN_DNS);
     if (name == NULL) name = common_name(certificate);
     return name != NULL ? g_strconcat("cert:", name, NULL) : NULL;
+}
+
+char *tls_principal(const SSL *ssl) {
+    const X509 *certificate = SSL_get0_peer_certificate(ssl);
+    if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
+    return tls_certificate_principal(certificate);
 }

@@ -6,6 +6,7 @@
 
 struct ssl_st;
 struct ssl_ctx_st;
+struct x509_st;
 
 typedef enum { TLS_LEAST_1_2, TLS_LEAST_1_3 } TlsLeast; /* in the order of the table's choices */
 
@@ -25,6 +26,7 @@ void tls_context_unref(struct ssl_ctx_st *context);
 struct ssl_st *tls_session_new(struct ssl_ctx_st *context, gboolean ahead);
 /* When its certificate ends, in seconds since the epoch. */
 gint64 tls_context_ends_s(const struct ssl_ctx_st *context);
-/* Whose certificate the peer has shown, and we have checked: "cert:NAME". The name is a URI of the certificate, else a
- * DNS name, else its common name. NULL: none. */
+/* "cert:NAME". The name is a URI of the certificate, else a DNS name, else its common name. NULL: it has none. */
+char *tls_certificate_principal(const struct x509_st *certificate);
+/* Of the certificate that the peer has shown, and we have checked. NULL: none. */
 char *tls_principal(const struct ssl_st *ssl);
