@@ -17,10 +17,11 @@
 #define LATE_SHARE_OF_RUN 3
 
 static char *thrift = NULL, *model = NULL, *begin = NULL, *ledger_path = NULL;
+static ChannelFiles files;
 static gint64 spans = 1000000, seed = 1, rate = 0, largest = 1000000, open_traces = 0;
 static gint threads = 1, batch_spans = 2000, hosts = 3000, namenodes = 4, connections = 0, jobs = 4096;
 static gint unanswered_mib = 8, give_up_s = 600;
-static gboolean nanoseconds = FALSE, captured_only = FALSE, structs = FALSE, random_ids = FALSE;
+static gboolean nanoseconds = FALSE, captured_only = FALSE, structs = FALSE, random_ids = FALSE, own_addresses = FALSE;
 static double cluster_rate = 3e6, flush_s = 0.5, late_by_s = 120, late = 0.02, repeated = 0.01, withheld = 0.005;
 static double hold_s = 0, seconds_most = 0;
 
@@ -56,6 +57,11 @@ static const GOptionEntry options[] = {
     {"open", 0, 0, G_OPTION_ARG_INT64, &open_traces, "traces begun before all else and completed after it (0)", "N"},
     {"hold", 0, 0, G_OPTION_ARG_DOUBLE, &hold_s, "waits so long before it completes them (0)", "SECONDS"},
     {"connections", 0, 0, G_OPTION_ARG_INT, &connections, "to plumbd (as many as hosts)", "N"},
+    {"own-addresses", 0, 0, G_OPTION_ARG_NONE, &own_addresses, "each from an address of its own, 127.1.0.0 and on",
+     NULL},
+    {"ca", 0, 0, G_OPTION_ARG_FILENAME, &files.ca, "TLS, with plumbd's certificate signed by this CA (PEM)", "FILE"},
+    {"certificate", 0, 0, G_OPTION_ARG_FILENAME, &files.certificate, "ours, with --key (PEM)", "FILE"},
+    {"key", 0, 0, G_OPTION_ARG_FILENAME, &files.key, "its key (PEM)", "FILE"},
     {"threads", 0, 0, G_OPTION_ARG_INT, &threads, "sending threads: as many clusters on the same hosts (1)", "N"},
     {"unanswered", 0, 0, G_OPTION_ARG_INT, &unanswered_mib, "waits for answers with so much under way (8)", "MiB"},
     {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &seconds_most, "makes no more after so long; 0: until all are made (0)",
@@ -140,7 +146,9 @@ static gboolean run_lane(Lane *lane) {
                         .connections = (guint32)MAX(connections / threads, 1),
                         .most_unanswered_bytes = ((guint64)unanswered_mib << 20) / (guint64)threads,
                         .spans_per_s = (double)rate / (double)threads,
-                        .give_up_ms = give_up_s * 1000LL};
+                        .give_up_ms = give_up_s * 1000LL,
+                        .files = files,
+                        .own_addresses = own_addresses};
     lane->sender = sender_new(&to, lane->cluster, &lane->error);
     if (lane->sender == NULL) return FALSE;
 
@@ -268,8 +276,8 @@ static void print_result(const Lane *lanes, double seconds) {
            made.largest, lanes[0].functions, begin_ns, (double)sent.bytes / (double)MAX(all, 1),
            (double)latency_quantile(sent.latency, 0.5) / 1e6, (double)latency_quantile(sent.latency, 0.99) / 1e6,
            (double)sent.longest_ns / 1e6);
-    printf(" \"seconds\": %.3f, \"spans_per_s\": %.0f, \"client_cpu_us_per_span\": %.3f}\n", seconds,
-           (double)all / seconds, cpu_seconds() * 1e6 / (double)MAX(all, 1));
+    printf(" \"reconnect_s\": %.3f, \"seconds\": %.3f, \"spans_per_s\": %.0f, \"client_cpu_us_per_span\": %.3f}\n",
+           (double)sent.reconnect_ns / 1e9, seconds, (double)all / seconds, cpu_seconds() * 1e6 / (double)MAX(all, 1));
 }
 
 static gboolean save_ledger(const Lane *lanes) {
@@ -313,6 +321,8 @@ static const char *mistake(void) {
     if (cluster_rate < 1 || flush_s <= 0 || late_by_s <= 0) return "rates and times are greater than 0";
     if (late < 0 || late > 0.5 || repeated < 0 || repeated > 0.5 || withheld < 0 || withheld > 0.5)
         return "shares are between 0 and 0.5";
+    if ((files.certificate == NULL) != (files.key == NULL) || (files.key != NULL && files.ca == NULL))
+        return "--certificate goes with --key and --ca";
     return NULL;
 }
 
@@ -328,6 +338,7 @@ int main(int argc, char **argv) {
     begin_ns = begin != NULL ? g_ascii_strtoll(begin, NULL, 10)
                              : clock_wall_ns(clock_system()) - (gint64)((double)spans / cluster_rate * 1e9);
     if (thrift == NULL) return write_json();
+    signal(SIGPIPE, SIG_IGN); /* of OpenSSL */
     signal(SIGTERM, end_early);
     signal(SIGINT, end_early);
     return send_all();

@@ -1,10 +1,12 @@
 #include "bench/sender.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -25,9 +27,11 @@
 #define PACE_SLACK_NS (2 * NS_PER_MS)
 /* Asks for answers after so many batches. */
 #define HEAR_EACH 4u
+#define OWN_FIRST 0x7f010000u
 
 typedef struct Connection {
-    int fd;               /* -1: lost */
+    Channel channel;      /* fd -1: lost */
+    gboolean counted;     /* that it is greeted */
     GQueue queue;         /* Frame; the first is under way */
     guint64 offset;       /* of the first frame, sent */
     gboolean waiting_out; /* for room in the socket */
@@ -40,12 +44,15 @@ struct Sender {
     SenderOptions options;
     Cluster *cluster;
     struct addrinfo *to;
+    struct ssl_ctx_st *tls; /* NULL: plain */
     int epoll;
     Connection *connections;
     guint64 unanswered_bytes;
     guint32 lost, told; /* connections */
     gint64 heard_ns;    /* when something was acknowledged last */
     gint64 reconnect_ns;
+    gint64 back_ns;  /* when the first of those lost was connected again; 0: none was */
+    guint32 greeted; /* connections under TLS */
     guint32 pushed;
     gint64 due_ns; /* when the rate allows the next frame */
     GError *error;
@@ -73,12 +80,20 @@ static void stop_with(Sender *sender, int err, const char *what) {
     if (sender->error == NULL) fail_errno(&sender->error, err, "%s: %s", sender->options.address, what);
 }
 
+/* 127.1.0.0 and so on: each connection comes from a host of its own. */
+static void bind_own(int fd, guint32 number) {
+    const struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(OWN_FIRST + number)};
+    (void)!bind(fd, (const struct sockaddr *)&own, sizeof own);
+}
+
 /* A connected socket, or -1 with errno. */
-static int connect_once(const struct addrinfo *to) {
+static int connect_once(const Sender *sender, guint32 number) {
+    const struct addrinfo *to = sender->to;
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (sender->options.own_addresses) bind_own(fd, number);
     if (connect(fd, to->ai_addr, to->ai_addrlen) == 0) return fd;
     int err = errno;
     close(fd);
@@ -88,13 +103,16 @@ static int connect_once(const struct addrinfo *to) {
 
 static gboolean open_connection(Sender *sender, guint32 number) {
     Connection *one = &sender->connections[number];
-    one->fd = connect_once(sender->to);
-    if (one->fd < 0) return FALSE;
+    const int fd = connect_once(sender, number);
+    if (fd < 0) return FALSE;
+    if (sender->tls != NULL) fcntl(fd, F_SETFL, O_NONBLOCK);
+    channel_open(&one->channel, fd, sender->tls);
+    one->counted = FALSE;
     one->offset = 0;
     one->waiting_out = FALSE;
     g_byte_array_set_size(one->in, 0);
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = number};
-    epoll_ctl(sender->epoll, EPOLL_CTL_ADD, one->fd, &event);
+    epoll_ctl(sender->epoll, EPOLL_CTL_ADD, fd, &event);
     return TRUE;
 }
 
@@ -103,15 +121,16 @@ static void watch_out(Sender *sender, Connection *one, gboolean out) {
     one->waiting_out = out;
     struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0),
                                 .data.u32 = (guint32)(one - sender->connections)};
-    epoll_ctl(sender->epoll, EPOLL_CTL_MOD, one->fd, &event);
+    epoll_ctl(sender->epoll, EPOLL_CTL_MOD, one->channel.fd, &event);
 }
 
 /* What was under way may have come, or not. */
 static void lose_connection(Sender *sender, Connection *one) {
     Frame *frame = g_queue_peek_head(&one->queue);
     if (frame != NULL && one->offset >= frame_bytes(frame)) sender->counts.resent += frame->n_spans;
-    close(one->fd);
-    one->fd = -1;
+    if (one->counted) sender->greeted--;
+    if (sender->lost == 0) sender->back_ns = 0;
+    channel_close(&one->channel);
     sender->lost++;
     sender->counts.lost_connections++;
     sender->reconnect_ns = mono_ns() + RECONNECT_NS;
@@ -136,18 +155,19 @@ static guint parts_from(const Frame *frame, guint64 offset, struct iovec parts[3
 /* Sends of the first frame what the socket takes. */
 static void send_some(Sender *sender, Connection *one) {
     Frame *frame = g_queue_peek_head(&one->queue);
-    if (frame == NULL || one->fd < 0 || one->told) return;
+    if (frame == NULL || one->channel.fd < 0 || one->told) return;
     const guint64 whole = frame_bytes(frame);
     if (one->begun_ns == 0) one->begun_ns = mono_ns();
 
     while (one->offset < whole) {
         struct iovec parts[3];
-        struct msghdr message = {.msg_iov = parts, .msg_iovlen = parts_from(frame, one->offset, parts)};
-        gssize sent = sendmsg(one->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        gboolean wants_room;
+        const guint n = parts_from(frame, one->offset, parts);
+        const gssize sent = channel_send(&one->channel, parts, n, &wants_room);
         if (sent > 0) {
             one->offset += (guint64)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            watch_out(sender, one, TRUE);
+            watch_out(sender, one, wants_room);
             return;
         } else if (errno != EINTR) {
             lose_connection(sender, one);
@@ -207,7 +227,7 @@ static void answered(Sender *sender, Connection *one, Bytes frame) {
 static void cut_replies(Sender *sender, Connection *one) {
     guint at = 0;
     FrameCut cut;
-    while (one->fd >= 0 &&
+    while (one->channel.fd >= 0 &&
            frame_cut((Bytes){one->in->data + at, one->in->len - at}, REPLY_BYTES, &cut) == FRAME_WHOLE) {
         answered(sender, one, cut.frame);
         at += (guint)cut.frame.size_bytes + FRAME_HEADER_BYTES;
@@ -215,16 +235,31 @@ static void cut_replies(Sender *sender, Connection *one) {
     if (at > 0) g_byte_array_remove_range(one->in, 0, MIN(at, one->in->len));
 }
 
+/* How long it took until all were there again, from the first that could connect. */
+static void note_greeting(Sender *sender, Connection *one) {
+    if (!one->channel.greeted || one->counted) return;
+    one->counted = TRUE;
+    if (++sender->greeted < sender->options.connections) return;
+    fprintf(stderr, "bench_load: all connections are there\n");
+    if (sender->back_ns != 0) sender->counts.reconnect_ns = (guint64)(mono_ns() - sender->back_ns);
+    sender->back_ns = 0;
+}
+
 static void receive(Sender *sender, Connection *one) {
     guint8 buffer[REPLY_BYTES];
-    gssize got = recv(one->fd, buffer, sizeof buffer, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-    if (got <= 0) {
-        lose_connection(sender, one);
+    gssize got;
+    while (one->channel.fd >= 0 && (got = channel_receive(&one->channel, buffer, sizeof buffer)) > 0) {
+        g_byte_array_append(one->in, buffer, (guint)got);
+        cut_replies(sender, one);
+        if (one->channel.ssl == NULL) return;
+    }
+    note_greeting(sender, one);
+    if (one->channel.fd < 0) return;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+        if (one->channel.ssl != NULL && !one->waiting_out) send_some(sender, one); /* the handshake went on */
         return;
     }
-    g_byte_array_append(one->in, buffer, (guint)got);
-    cut_replies(sender, one);
+    lose_connection(sender, one);
 }
 
 static void give_up_when_due(Sender *sender, gint64 now) {
@@ -245,8 +280,9 @@ static void retry_due(Sender *sender, gint64 now) {
     sender->reconnect_ns = now + RECONNECT_NS;
     for (guint32 i = 0; sender->lost > 0 && i < sender->options.connections; i++) {
         Connection *one = &sender->connections[i];
-        if (one->fd >= 0) continue;
+        if (one->channel.fd >= 0) continue;
         if (!open_connection(sender, i)) return;
+        if (sender->back_ns == 0) sender->back_ns = mono_ns();
         sender->lost--;
         send_some(sender, one);
     }
@@ -264,8 +300,8 @@ void sender_hear(Sender *sender, gint64 until_ns) {
         int n = epoll_pwait2(sender->epoll, events, EVENTS, &wait, NULL);
         for (int i = 0; i < n; i++) {
             Connection *one = &sender->connections[events[i].data.u32];
-            if (one->fd >= 0 && (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive(sender, one);
-            if (one->fd >= 0 && (events[i].events & EPOLLOUT) != 0) send_some(sender, one);
+            if (one->channel.fd >= 0 && (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive(sender, one);
+            if (one->channel.fd >= 0 && (events[i].events & EPOLLOUT) != 0) send_some(sender, one);
         }
     } while (sender->error == NULL && mono_ns() < until_ns);
 }
@@ -337,10 +373,16 @@ Sender *sender_new(const SenderOptions *options, Cluster *cluster, GError **erro
     sender->epoll = epoll_create1(EPOLL_CLOEXEC);
     sender->connections = g_new0(Connection, options->connections);
     for (guint32 i = 0; i < options->connections; i++) {
-        sender->connections[i].fd = -1;
+        sender->connections[i].channel.fd = -1;
         sender->connections[i].in = g_byte_array_new();
     }
     if (!resolve(sender, error)) return NULL;
+    g_autoptr(GError) failure = NULL;
+    sender->tls = channel_context_new(&options->files, &failure);
+    if (failure != NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return NULL;
+    }
     allow_sockets(options->connections);
     for (guint32 i = 0; i < options->connections; i++) {
         if (open_connection(sender, i)) continue;
@@ -355,11 +397,12 @@ void sender_free(Sender *sender) {
     for (guint32 i = 0; i < sender->options.connections; i++) {
         Connection *one = &sender->connections[i];
         for (Frame *frame; (frame = g_queue_pop_head(&one->queue)) != NULL;) cluster_release(sender->cluster, frame);
-        if (one->fd >= 0) close(one->fd);
+        if (one->channel.fd >= 0) channel_close(&one->channel);
         g_byte_array_unref(one->in);
     }
     if (sender->epoll >= 0) close(sender->epoll);
     if (sender->to != NULL) freeaddrinfo(sender->to);
+    channel_context_free(sender->tls);
     g_clear_error(&sender->error);
     g_free(sender->connections);
     g_free(sender);

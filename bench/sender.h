@@ -2,6 +2,7 @@
  * while it is told to wait or the connection is lost. Keeps account of what was acknowledged and how long it took. */
 #pragma once
 
+#include "bench/channel.h"
 #include "bench/cluster.h"
 
 typedef struct Sender Sender;
@@ -12,6 +13,8 @@ typedef struct SenderOptions {
     guint64 most_unanswered_bytes; /* past it, sender_push() waits for answers */
     double spans_per_s;            /* sender_push() keeps to it; 0: as fast as they are taken */
     gint64 give_up_ms;             /* with all connections lost, or told to wait, for so long */
+    ChannelFiles files;            /* of TLS */
+    gboolean own_addresses;        /* each connection comes from an address of its own on loopback */
 } SenderOptions;
 
 #define LATENCY_STEPS 16u /* of each power of two */
@@ -25,6 +28,7 @@ typedef struct SenderCounts {
     guint64 try_later;         /* answers */
     guint64 lost_connections;
     guint64 resent;             /* spans sent again because nobody knows whether they came */
+    guint64 reconnect_ns;       /* under TLS: until all that were lost were taken again, the last time */
     guint64 latency[LATENCIES]; /* of batches, from the first byte to the acknowledgement */
     gint64 longest_ns;
 } SenderCounts;

@@ -1,6 +1,6 @@
 /* Rules about who may do what, and how much of it: the input is a principal, a line feed, the list of a role, a line
- * feed, the list of a quota; with ';' between entries. What is taken gives a role to nobody whom the list does not name,
- * and a limit that is one. */
+ * feed, the list of a quota; with ';' between entries, in UTF-8, as the configuration and logins have it. What is taken
+ * gives a role to nobody whom the list does not name, and a limit that is one. */
 #include <string.h>
 
 #include "fuzz/target.h"
@@ -53,7 +53,7 @@ static void look_at_quota(const char *const *list, const char *principal) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    g_autofree char *text = g_strndup((const char *)data, size);
+    g_autofree char *input = g_strndup((const char *)data, size), *text = g_utf8_make_valid(input, -1);
     g_auto(GStrv) parts = g_strsplit(text, "\n", 3);
     if (g_strv_length(parts) < 3) return 0;
     g_auto(GStrv) roles = list_of(parts[1]), quotas = list_of(parts[2]);

@@ -34,6 +34,7 @@ class Plumbd:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.settings = settings
+        self.context = None  # of TLS, where its ports speak it
         self.thrift = self.http = "127.0.0.1:0"
         self.start()
 
@@ -98,10 +99,9 @@ class Plumbd:
         return int(re.search(rf"{field}:\s+(\d+) kB", status).group(1)) * 1024
 
     def get(self, path, data=None, timeout=3600):
-        request = urllib.request.Request(
-            f"http://{self.http}{path}", data=data, method="POST" if data is not None else "GET"
-        )
-        with urllib.request.urlopen(request, timeout=timeout) as reply:
+        url = f"{'https' if self.context else 'http'}://{self.http}{path}"
+        request = urllib.request.Request(url, data=data, method="POST" if data is not None else "GET")
+        with urllib.request.urlopen(request, timeout=timeout, context=self.context) as reply:
             return reply.read()
 
     def status(self):

@@ -15,12 +15,12 @@ import threading
 import time
 from pathlib import Path
 
-from bench.lib.daemon import Plumbd
+from bench.lib.daemon import MIB, Plumbd
+from bench.lib.hostile_secure import MEMORY_LIMIT, SECURE_ATTACKS, GoodSender, address, attack_niced, make_site
 from bench.lib.table import table
 from tests.receiver.sender import OK, TRY_LATER, Sender, span, submit_frame
 
 HOSTILE, GOOD = "127.0.0.66", "127.0.0.2"
-MIB = 1 << 20
 PAUSE_S = 0.02  # of the good peer, between two batches or questions
 
 
@@ -180,11 +180,6 @@ class Good:
             thread.join()
 
 
-def address(text):
-    host, port = text.rsplit(":", 1)
-    return host, int(port)
-
-
 def quantile(values, share):
     return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else float("nan")
 
@@ -206,18 +201,22 @@ def measure(plumbd, seconds):
     }
 
 
-def beside(plumbd, attack, seconds):
-    """Some seconds after the attack has begun, so that what is there to be taken is taken."""
+def attacked(attack, arguments, measured):
+    """What is measured some seconds after the attack has begun, so that what is there to be taken is taken."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    attacker = multiprocessing.Process(target=attack, args=(address(plumbd.thrift), address(plumbd.http)), daemon=True)
+    attacker = multiprocessing.Process(target=attack, args=arguments, daemon=True)
     attacker.start()
     try:
-        time.sleep(min(5, seconds))
-        return measure(plumbd, seconds)
+        time.sleep(5)
+        return measured()
     finally:
         attacker.kill()
         attacker.join()
+
+
+def beside(plumbd, attack, seconds):
+    return attacked(attack, (address(plumbd.thrift), address(plumbd.http)), lambda: measure(plumbd, seconds))
 
 
 def fill(plumbd):
@@ -242,20 +241,65 @@ def run(folder, attacks, seconds):
     return rows
 
 
+def measure_secure(site, seconds):
+    with GoodSender(site) as good:
+        time.sleep(seconds)
+    return {
+        "acks": len(good.acks),
+        "refused": good.refused,
+        "ack p50 ms": 1000 * quantile(good.acks, 0.5),
+        "ack p99 ms": 1000 * quantile(good.acks, 0.99),
+        "login p99 ms": 1000 * quantile(good.logins, 0.99),
+        "resident MiB": good.resident / MIB,
+    }
+
+
+def run_secure(folder, attacks, seconds):
+    """Alone and beside in turns, so that what else the machine does meets both."""
+    rows = []
+    for attack in attacks:
+        site = make_site(Path(folder) / attack.__name__)
+        alone, under = [], []
+        for _ in range(2):
+            alone.append(measure_secure(site, seconds))
+            under.append(attacked(attack_niced, (attack, site), lambda site=site: measure_secure(site, seconds)))
+        row = {"beside": attack.__name__.replace("_", " ")}
+        row |= {key: sum(one[key] for one in under) / (1 if key in ("acks", "refused") else 2) for key in under[0]}
+        row["alone p99 ms"] = sum(one["ack p99 ms"] for one in alone) / 2
+        row["ack p99 x alone"] = row["ack p99 ms"] / row["alone p99 ms"]
+        row["resident MiB"] = max(one["resident MiB"] for one in under)
+        row["within memory.limit"] = row["resident MiB"] * MIB <= MEMORY_LIMIT
+        rows.append(row)
+        site.plumbd.kill()
+    table("A sender with TLS and a token beside hostile peers", rows)
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench/hostile", description=__doc__)
     parser.add_argument("--seconds", type=int, default=20, help="of each measurement (%(default)s)")
-    parser.add_argument("--only", metavar="ATTACK,...", help=", ".join(a.__name__ for a in ATTACKS))
+    parser.add_argument(
+        "--secure", action="store_true", help="with TLS and tokens, and what strangers and users do there"
+    )
+    parser.add_argument("--only", metavar="ATTACK,...", help=", ".join(a.__name__ for a in ATTACKS + SECURE_ATTACKS))
     arguments = parser.parse_args()
-    chosen = arguments.only.split(",") if arguments.only else [a.__name__ for a in ATTACKS]
-    attacks = [a for a in ATTACKS if a.__name__ in chosen]
+    known = SECURE_ATTACKS if arguments.secure else ATTACKS
+    chosen = arguments.only.split(",") if arguments.only else [a.__name__ for a in known]
+    attacks = [a for a in known if a.__name__ in chosen]
     if len(attacks) != len(chosen):
-        parser.error(f"attacks are {', '.join(a.__name__ for a in ATTACKS)}")
+        parser.error(f"attacks are {', '.join(a.__name__ for a in known)}")
+    most = 2 if arguments.secure else 10
     with tempfile.TemporaryDirectory() as folder:
-        rows = run(folder, attacks, arguments.seconds)
-    bad = [row["beside"] for row in rows if row["refused"] > 0 or row["ack p99 x alone"] > 10]
+        rows = (run_secure if arguments.secure else run)(folder, attacks, arguments.seconds)
+    bad = [
+        row["beside"]
+        for row in rows
+        if row["refused"] > 0 or row["ack p99 x alone"] > most or not row.get("within memory.limit", True)
+    ]
     if bad:
-        sys.exit(f"bench/hostile: refused, or more than ten times as slow, beside: {', '.join(bad)}")
+        sys.exit(
+            f"bench/hostile: refused, more than {most} times as slow, or too much memory, beside: {', '.join(bad)}"
+        )
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@
 
 #include "common/base/clock.h"
 
-static void refuse(const LoginSources *sources, const HttpRequest *request, const char *peer, const char *why) {
+static void refuse(const LoginSources *sources, HttpRequest *request, const char *peer, const char *why) {
     const AuditEvent event = {
         .action = AUDIT_LOGIN_REFUSED, .port = "http", .address = peer, .route = request->path, .outcome = why};
     counter_add(sources->counters, COUNTER_HTTP_BAD_LOGIN, 1);
     audit_note(sources->audit, &event);
+    request->refused = g_strconcat("this needs a login: ", why, NULL);
 }
 
-static char *by_ticket(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated) {
+static char *by_ticket(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated) {
     g_autoptr(Kerberos) kerberos = security_kerberos(sources->security);
     g_autoptr(GError) error = NULL;
     if (kerberos == NULL) return NULL;
@@ -20,7 +21,7 @@ static char *by_ticket(const LoginSources *sources, const HttpRequest *request, 
     return principal;
 }
 
-static char *by_token(const LoginSources *sources, const HttpRequest *request, const char *peer) {
+static char *by_token(const LoginSources *sources, HttpRequest *request, const char *peer) {
     g_autofree char *user = NULL, *token = NULL, *cookie = login_cookie(request->cookie), *found = NULL;
     if (login_parse(request->authorization, &user, &token)) {
         found = security_token(sources->security, user, token);
@@ -32,10 +33,14 @@ static char *by_token(const LoginSources *sources, const HttpRequest *request, c
     return found != NULL && security_knows(sources->security, found) ? g_steal_pointer(&found) : NULL;
 }
 
-char *request_login(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated) {
+char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated) {
     const char *authorization = request->authorization;
     *negotiated = NULL;
     if (authorization != NULL && kerberos_is_negotiate(authorization))
         return by_ticket(sources, request, peer, negotiated);
     return sources->secret ? by_token(sources, request, peer) : NULL;
+}
+
+const char *request_login_needed(const HttpRequest *request) {
+    return request->refused != NULL ? request->refused : "this needs a login: see docs/security.md";
 }

@@ -15,6 +15,8 @@ typedef struct LoginSources {
     gboolean secret;    /* it came under TLS: tokens and cookies are taken so alone */
 } LoginSources;
 
-/* The principal, a new string. NULL: it says nothing, or what is no login; refusals are counted and told. *negotiated:
- * what the answer says of a login by Kerberos, a new string; NULL: nothing. */
-char *request_login(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated);
+/* The principal, a new string. NULL: it says nothing, or what is no login; refusals are counted and told, and kept in
+ * request->refused. *negotiated: what the answer says of a login by Kerberos, a new string; NULL: nothing. */
+char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated);
+/* What the answer says to who needs a login; borrowed. */
+const char *request_login_needed(const HttpRequest *request);

@@ -306,6 +306,7 @@ void http_request_clear(HttpRequest *request) {
     g_free(request->origin);
     wipe(request->authorization);
     wipe(request->cookie);
+    g_free(request->refused);
     g_free(request->known);
     g_free(request->last_event);
     *request = (HttpRequest){0};

@@ -32,6 +32,7 @@ typedef struct HttpRequest {
     char *host;                            /* with the port, if there is one; NULL: HTTP/1.0 without */
     char *origin;                          /* NULL: none */
     char *authorization, *cookie;          /* NULL: none; secrets */
+    char *refused;                         /* why what it shows is no login; NULL: it is, or shows nothing */
     char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */
     char *last_event;                      /* Last-Event-ID: what the reader of a stream has; NULL: none */
     gboolean gzip;                         /* the peer unpacks it */

@@ -309,7 +309,7 @@ void http_send_denied(HttpExchange *exchange) {
     if (connection != NULL) counter_add(connection->server->options.counters, COUNTER_HTTP_DENIED, 1);
     exchange->action = AUDIT_DENIED;
     if (exchange->principal == NULL) {
-        http_send_error(exchange, 401, "this needs a login: see docs/security.md");
+        http_send_error(exchange, 401, request_login_needed(&exchange->request));
         return;
     }
     g_autofree char *text =

@@ -1,6 +1,5 @@
 """Tokens and roles: every role at every route by every way to log in; what is taken back, has ended, or is no login."""
 
-import base64
 import datetime
 import hashlib
 import os
@@ -16,21 +15,9 @@ from tests.receiver.sender import OK, TRY_LATER, span
 from tests.receiver.waiting import wait_for
 from tests.secure.conftest import SecureSender, ask, trusting
 from tests.secure.test_listening import refused
+from tests.secure.tokens import basic, bearer, line, write_tokens
 
 ROLES = ["write", "read", "metrics", "peer", "admin"]
-NEVER = "never"
-
-
-def line(name, role, token, until=NEVER):
-    return f"{name} {role} {hashlib.sha256(token.encode()).hexdigest()} {until}\n"
-
-
-def write_tokens(path, *lines):
-    new = path.with_suffix(".new")
-    new.write_text("# name role hash until\n" + "".join(lines))
-    os.chmod(new, 0o600)
-    new.replace(path)
-    return path
 
 
 def token_of(role):
@@ -50,14 +37,6 @@ def locked(secure, authority, tokens):
         if not (authority.folder / f"{role}.pem").exists():
             authority.sign(role)
     return secure(auth__tokens=tokens, tls__clients=authority.pem, **access)
-
-
-def bearer(token):
-    return {"Authorization": f"Bearer {token}"}
-
-
-def basic(user, token):
-    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()}
 
 
 def login(plumbd, context, user, token, mechanism=b"PLAIN", **more):
