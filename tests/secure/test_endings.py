@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.receiver.sender import OK, span
 from tests.receiver.waiting import wait_for
 from tests.secure.conftest import SERVICES, SecureSender, ask, trusting
@@ -21,6 +22,7 @@ from tests.secure.test_kerberos import curl
 from tests.secure.test_tokens import bearer, line, login, write_tokens
 
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+LOG = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
 ROLES = {"sender": "write", "reader": "read", "reader2": "read", "sender2": "write"}
 
 
@@ -60,8 +62,10 @@ def sending(connect):
         while True:
             try:
                 sender = sender or connect()
-                if sender.submit([span(load.number << 20 | number, 1)]).status == OK:
-                    load.done, number = load.done + 1, number + 1
+                if sender.submit([span(load.number << 20 | number, 1)]).status != OK:
+                    sender.socket.close()
+                    raise ConnectionError("told to wait: it may not send any more")
+                load.done, number = load.done + 1, number + 1
             except OSError:
                 load.failed += 1
                 sender = None
@@ -115,7 +119,7 @@ class Site:
         self.plumbd = kerberos(
             tls__certificate=folder / "server.pem", tls__key=folder / "server.key", tls__clients=authority.pem,
             tls__crl=self.crl, auth__tokens=self.tokens, access__write="cert:*", access__read=f"krb5:people@{REALM}",
-            access__admin="cert:new", audit__log="none",
+            access__admin="cert:new", audit__log="none", log__level="info",
         )  # fmt: skip
         self.sends, self.reads = token_of("sender"), token_of("reader")
 
@@ -170,12 +174,8 @@ def test_all_is_replaced_under_load(site, loads, authority, kdc):
             load.goes_on()
 
     all_go_on()
-    for end in ("pem", "key"):  # plumbd's own certificate
-        shutil.copy(authority.sign("second", "DNS:localhost,IP:127.0.0.1")[0].with_suffix(f".{end}"),
-                    site.folder / f"server.{end}")  # fmt: skip
-        if end == "pem":
-            shutil.copy(authority.folder / "second.key", site.folder / "server.key")
-            break
+    certificate, key = authority.sign("second", "DNS:localhost,IP:127.0.0.1")  # plumbd's own
+    shutil.copy(certificate, site.folder / "server.pem"), shutil.copy(key, site.folder / "server.key")
     site.reload()
     all_go_on()
 
@@ -241,7 +241,7 @@ def test_the_clock_of_plumbd(site, loads, authority, tmp_path):
     assert by_certificate.failed == 0
     by_certificate.goes_on(), by_token.goes_on()
 
-    now.write_text("+100y" if False else "+27500d")
+    now.write_text("+27500d")
     site.reload()
     wait_for(lambda: by_token.failed > 0)
     status, text = ask(site.plumbd, trusting(authority), "/api/v1/status", headers=bearer(site.reads))
@@ -253,8 +253,8 @@ def site_expiry(site):
     return float(next(row.split()[1] for row in text.splitlines() if row.startswith("plumbd_tls_expiry_seconds ")))
 
 
-def test_the_clock_of_a_client(site, authority, build_dir, plumb_program, tests_log):
-    """C's and curl's: what they print names the clocks."""
+def test_the_clock_of_a_client(site, authority, build_dir, plumb_program):
+    """Two minutes are no matter; of ten, both programs say what to do."""
     site.plumbd.settings["access.write"] = f"krb5:people@{REALM}"
     site.start()
     to = ["--ca", authority.pem, "--negotiate"]
@@ -262,20 +262,13 @@ def test_the_clock_of_a_client(site, authority, build_dir, plumb_program, tests_
     commands = {
         "plumb": [plumb_program, "status", "--server", f"localhost:{port}", *to],
         "plumb-bridge": [build_dir / "spark-bridge/plumb-bridge", "--receiver", f"localhost:{site.plumbd.thrift[1]}",
-                         *to, tests_log],
+                         *to, LOG],
     }  # fmt: skip
     for name, command in commands.items():
-        for by, good in (("+2m", True), ("-10m", False)):
+        for by, good in (("+2m", True), ("+10m", False)):
             done = subprocess.run(command, env=off(site.people, by), capture_output=True, text=True, timeout=60)
             assert (done.returncode == 0) == good, (name, by, done.stderr)
             assert good or "set both clocks, by NTP" in done.stderr, (name, done.stderr)
-
-
-@pytest.fixture
-def tests_log():
-    from tests.conftest import ROOT
-
-    return ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
 
 
 # ---- the KDC ----
@@ -294,8 +287,7 @@ def test_the_kdc_is_away(site, loads, authority, kdc, plumb_program):
         command = [plumb_program, "status", "--server", f"localhost:{site.plumbd.http.rsplit(':', 1)[1]}",
                    "--ca", authority.pem, "--negotiate"]  # fmt: skip
         done = subprocess.run(command, env=stranger, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 1, done.stderr
-        print(done.stderr)
+        assert done.returncode == 1 and "no ticket was taken" in done.stderr and "KDC is reached" in done.stderr
     finally:
         kdc.start()
     assert asks.failed == 0 and by_certificate.failed == 0

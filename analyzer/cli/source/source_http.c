@@ -11,6 +11,8 @@
 #define KEEPALIVE_S 15L
 /* How a plumbd that runs us for its page is asked (receiver/shell/shell.h). */
 #define LOCAL_SOCKET "unix:@"
+/* curl goes on without a ticket when there is none. */
+#define NO_TICKET "; no ticket was taken (--negotiate): check `klist`, and that the KDC is reached"
 
 typedef struct HttpSource {
     char *base;          /* "http://127.0.0.1:9096" */
@@ -256,7 +258,8 @@ static gboolean fail_status(HttpSource *self, const GString *body, GError **erro
     json_t *document = json_loadb(body->str, body->len, JSON_ALLOW_NUL, NULL);
     const char *text = json_string_value(json_object_get(document, "error"));
     if (text != NULL) {
-        fail(error, code_of(status), "%s", text);
+        const gboolean unknown = status == 401 && self->security.negotiate;
+        fail(error, code_of(status), "%s%s", text, unknown ? NO_TICKET : "");
     } else {
         fail(error, PLUMB_ERROR_PEER, "%s answered HTTP %ld without a reason: is it another program's port?",
              self->address, status);
