@@ -30,9 +30,13 @@ DIFFERENCES = {
     # One function, two forms of it: the same span.
     "DFSInputStream readWithStrategy(ReaderStrategy)": Line("3.0", None, "the strategy knows where to read to"),
     "DFSInputStream readWithStrategy(ReaderStrategy, int, int)": Line(None, "2.10", "given offset and length"),
-    "BlockReaderRemote <init>(String, long, ..)": Line("3.0", None, "BlockReaderRemote2 in Hadoop 2"),
+    "BlockReaderRemote newBlockReader(String, ExtendedBlock, Token, long, long, boolean, ..)": Line(
+        "3.0", None, "BlockReaderRemote2 in Hadoop 2"
+    ),
     "BlockReaderRemote readNextPacket()": Line("3.0", None, "BlockReaderRemote2 in Hadoop 2"),
-    "BlockReaderRemote2 <init>(String, long, ..)": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
+    "BlockReaderRemote2 newBlockReader(String, ExtendedBlock, Token, long, long, boolean, ..)": Line(
+        None, "2.10", "BlockReaderRemote in Hadoop 3"
+    ),
     "BlockReaderRemote2 readFully(byte[], int, int)": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
     "BlockReaderRemote2 readAll(byte[], int, int)": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
     "BlockReaderRemote2 readNextPacket()": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
@@ -43,7 +47,9 @@ DIFFERENCES = {
     ),
     "FSNamesystem bumpBlockGenerationStamp(ExtendedBlock, ..)": Line("3.0", None, "updateBlockForPipeline in Hadoop 2"),
     # An older reader of Hadoop 2, used when dfs.client.use.legacy.blockreader says so.
-    "BlockReaderRemote <init>(String, String, ..)": Line(None, "2.10", "the older reader"),
+    "BlockReaderRemote newBlockReader(String, ExtendedBlock, Token, long, long, int, boolean, ..)": Line(
+        None, "2.10", "the older reader"
+    ),
     "BlockReaderRemote readChunk(..)": Line(None, "2.10", "the older reader"),
     # Blocks of deleted files are removed later, by a thread of its own.
     "FSNamesystem removeBlocks(BlocksMapUpdateInfo)": Line(None, "3.3.1", "asynchronous deletion"),
