@@ -35,7 +35,8 @@ typedef enum {
     TIMES_STANDING, /* a station that stands still works (waits_work.c) */
     TIMES_ASKED,    /* what begins together with a station does not say when it was asked */
     TIMES_NETWORK,  /* of two slow links in a row it is the network of the station between them */
-    TIMES_NOW = TIMES_NETWORK
+    TIMES_READERS,  /* a station that is asked for a block works until it answers, and between its calls */
+    TIMES_NOW = TIMES_READERS
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);

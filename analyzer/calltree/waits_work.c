@@ -63,6 +63,12 @@ typedef struct Collector {
     guint32 sender; /* of the packet that is looked at; 0: the client, or none is */
 } Collector;
 
+/* Of a station that sends a block all is its work but what comes after the last of its calls: there it waits for its
+ * reader. */
+static gboolean sends_block(const Collector *c, WaitPart part) {
+    return c->rule >= TIMES_READERS && part & PART_STATION && part_chain(part) == CHAIN_READ;
+}
+
 static gboolean looks_at_standing(const Collector *c) { return c->rule >= TIMES_STANDING; }
 static guint32 pattern_node(const Collector *c, guint32 node) { return c->node_of != NULL ? c->node_of[node] : 0; }
 static WaitPart part_at(const Collector *c, guint32 node) { return c->parts[c->node_of ? c->node_of[node] : node]; }
@@ -155,8 +161,8 @@ static void add_work(Collector *c, guint32 node, gint64 from_ns, gint64 to_ns) {
     add_work_of(c, node, WORK_OWN, from_ns, to_ns);
 }
 
-/* What its children do not cover: they come in order of begin. */
-static void add_own_time(Collector *c, guint32 node) {
+/* What its children do not cover before the last of them; they come in order of begin. Returns where the rest begins. */
+static gint64 add_time_between(Collector *c, guint32 node) {
     const CallTree *tree = c->tree;
     gint64 at = tree->from_ns[node];
     const gint64 end_ns = tree->to_ns[node];
@@ -164,7 +170,12 @@ static void add_own_time(Collector *c, guint32 node) {
         add_work(c, node, at, MIN(tree->from_ns[child], end_ns));
         at = MAX(at, tree->to_ns[child]);
     }
-    add_work(c, node, at, end_ns);
+    return at;
+}
+
+static void add_own_time(Collector *c, guint32 node) {
+    const gint64 rest_ns = add_time_between(c, node);
+    add_work(c, node, rest_ns, c->tree->to_ns[node]);
 }
 
 static void add_packet(Collector *c, guint32 node, WaitPart part) {
@@ -191,14 +202,18 @@ static void list_work(Collector *c) {
         const WaitPart part = part_at(c, i);
         const Context *context = &c->contexts[i];
         if (part & (PART_SEND | PART_RECEIVE)) add_packet(c, i, part);
-        if (context->station == 0 || (part & PART_WAIT)) continue;
+        const gboolean sends = sends_block(c, part);
+        if (context->station == 0 || (part & PART_WAIT && !sends)) continue;
 
         const WaitScope scope = scope_in(context, context->chain);
         if (wait_scope_compare(&scope, &last) != 0) {
             wanted = has_waits(c, &scope);
             last = scope;
         }
-        if (wanted) add_own_time(c, i);
+        if (wanted && sends)
+            add_time_between(c, i);
+        else if (wanted)
+            add_own_time(c, i);
     }
 }
 
@@ -339,7 +354,8 @@ static void list_asked(Collector *c) {
         const guint32 caller = tree->parent[i];
         if (tree->span[i] == NULL || tree->span[caller] == NULL) continue;
         const WaitPart part = part_at(c, i);
-        if (!(part & PART_STATION) || part_chain(part) != CHAIN_WRITE || !(part_at(c, caller) & PART_WAIT)) continue;
+        const gboolean is_asked = (part & PART_STATION && part_chain(part) == CHAIN_WRITE) || sends_block(c, part);
+        if (!is_asked || !(part_at(c, caller) & PART_WAIT)) continue;
         gint64 ready_ns = tree->from_ns[caller];
         for (guint32 before = caller + 1; before < i; before = tree->end[before]) {
             if (c->rule >= TIMES_ASKED && tree->from_ns[before] == tree->from_ns[i]) break;

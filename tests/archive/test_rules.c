@@ -6,7 +6,7 @@
 
 #define TRACES 40u
 
-enum { WAIT = 9, STREAMER = 8, OP = 5, WORK = 7, OPERATION = 11, READ = 2 }; /* of TestWorld.names */
+enum { WAIT = 9, STREAMER = 8, OP = 5, WORK = 7, OPERATION = 11, READ = 2, SERVE = 6 }; /* of TestWorld.names */
 
 /* A root that waits all the time, and a DataNode that works for half of it. */
 static void add_trace(Case *c, guint64 trace, gboolean late) {
@@ -225,6 +225,37 @@ static void test_network(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A reader waits for a DataNode that was asked for a block half a second ago. */
+static void add_reader(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[READ], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, c->world.ask, tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 2, names[SERVE], tracers[3], begin_ns + half_ns, half_ns},
+        {trace, 4, 3, names[WORK], tracers[3], begin_ns + half_ns, half_ns / 2},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_readers(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    const gint64 quarter_ns = TRACES * NS_PER_SEC / 4;
+    static const TimesRule rules[] = {TIMES_NETWORK, TIMES_READERS};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_reader(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_of(&c, c.world.ask), ==, 2 * quarter_ns);
+        g_assert_cmpint(critical_ns(&c, SERVE), ==, rules[i] == TIMES_READERS ? 4 * quarter_ns : quarter_ns);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -237,5 +268,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/asked, rocksdb", "rocksdb", test_asked);
     g_test_add_data_func("/archive/rules/network, memory", NULL, test_network);
     g_test_add_data_func("/archive/rules/network, rocksdb", "rocksdb", test_network);
+    g_test_add_data_func("/archive/rules/readers, memory", NULL, test_readers);
+    g_test_add_data_func("/archive/rules/readers, rocksdb", "rocksdb", test_readers);
     return g_test_run();
 }

@@ -201,7 +201,7 @@ static gboolean is_one_of(const Waits *waits, const RefNode *node, const char *n
 
 static const char *const writers = "OpWriteBlockProto dataStreamer PacketReceiver#receiveNextPacket waitForAckedSeqno "
                                    "PacketReceiver#mirrorPacketTo DataStreamer#writeTo PacketResponder#run";
-static const char *const readers = "OpReadBlockProto BlockReaderRemote2#readNextPacket";
+static const char *const readers = "OpReadBlockProto BlockReaderRemote2#readNextPacket BlockReaderRemote#new";
 static const char *const callers = "ClientNamenodeProtocol#addBlock";
 
 static char chain_of_wait(const Waits *waits, const RefNode *node) {
@@ -209,7 +209,7 @@ static char chain_of_wait(const Waits *waits, const RefNode *node) {
 }
 
 static gboolean is_applications(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, "waitForAckedSeqno BlockReaderRemote2#readNextPacket") ||
+    return is_one_of(waits, node, "waitForAckedSeqno BlockReaderRemote2#readNextPacket BlockReaderRemote#new") ||
            is_one_of(waits, node, callers);
 }
 
@@ -388,7 +388,7 @@ static gboolean runs_at(const RefNode *node, gint64 time) {
 /* It was asked, and has not begun: its caller has done all that began before. */
 static Piece asking_of(const Waits *waits, const RefNode *station) {
     const RefNode *caller = station->parent;
-    if (chain_of_station(waits, station) != 'w' || !is_wait(waits, caller)) return (Piece){0, 0};
+    if (chain_of_station(waits, station) == 'c' || !is_wait(waits, caller)) return (Piece){0, 0};
     Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, end_of(caller->span))};
     for (guint i = 0; i < caller->children->len; i++) {
         const RefNode *before = caller->children->pdata[i];
@@ -397,11 +397,20 @@ static Piece asking_of(const Waits *waits, const RefNode *station) {
     return piece;
 }
 
+/* It does not wait for its reader yet: some of its calls are still to come. */
+static gboolean is_to_send_at(const Waits *waits, const RefNode *station, gint64 time) {
+    if (!is_one_of(waits, station, "OpReadBlockProto") || child_runs_at(station, time)) return FALSE;
+    for (guint i = 0; i < station->children->len; i++)
+        if (((RefNode *)station->children->pdata[i])->span->begin_ns > time) return TRUE;
+    return FALSE;
+}
+
 static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
     if (node->span == NULL || node->station == NULL) return FALSE;
     if (node->station == node && (stands_still_at(waits, node, time) || piece_has(asking_of(waits, node), time)))
         return TRUE;
     if (!runs_at(node, time)) return FALSE;
+    if (is_to_send_at(waits, node, time)) return TRUE;
     if (is_receive(waits, node)) {
         if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
         const RefNode *send = sent_by(waits, node);

@@ -28,10 +28,11 @@ typedef struct Case {
     Row rows[12];
 } Case;
 
-#define WAIT  "waitForAckedSeqno"
-#define DISK  "ReplicaOutputStreams#writeDataToDisk"
-#define OP    "OpWriteBlockProto"
-#define SPARK "RDD:HadoopRDD"
+#define WAIT   "waitForAckedSeqno"
+#define DISK   "ReplicaOutputStreams#writeDataToDisk"
+#define OP     "OpWriteBlockProto"
+#define SPARK  "RDD:HadoopRDD"
+#define READER "BlockReaderRemote#new"
 
 static const Case cases[] = {
     {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
@@ -122,6 +123,26 @@ static const Case cases[] = {
       {2, 1, "BlockReaderRemote2#readNextPacket", 0, 10, 3},
       {3, 1, "OpReadBlockProto", 0, 0, 0},
       {4, 3, "sendBlock", 2, 9, 7}}},
+    {"a DataNode that is asked for a block, and does not begin",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 1},
+      {2, 1, READER, 1, 14, 0},
+      {3, 2, "OpReadBlockProto", 11, 40, 11},
+      {4, 3, "BlockSender#new", 12, 14, 2},
+      {5, 1, "BlockReaderRemote2#readNextPacket", 14, 30, 4},
+      {6, 3, "sendBlock", 14, 26, 12}}},
+    {"a DataNode that stands still before it sends a block",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 0},
+      {2, 1, READER, 0, 6, 0},
+      {3, 2, "OpReadBlockProto", 1, 40, 18},
+      {4, 3, "BlockSender#new", 2, 4, 2},
+      {5, 1, "BlockReaderRemote2#readNextPacket", 6, 30, 4},
+      {6, 3, "sendBlock", 20, 26, 6}}},
+    {"a reader that does not ask for its packet does not wait for it",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 24},
+      {2, 1, READER, 0, 6, 0},
+      {3, 2, "OpReadBlockProto", 4, 40, 4},
+      {4, 3, "BlockSender#new", 4, 6, 2},
+      {5, 3, "sendBlock", 20, 26, 0}}},
     {"the edit log outlives the call",
      {{1, 0, "ClientNamenodeProtocol#addBlock", 0, 10, 3},
       {2, 1, "getFileInfo", 1, 3, 1},

@@ -27,6 +27,12 @@ static const char *const texts[] = {
     "PacketResponder#run",
     "BlockReceiver#receivePacket",
     "RDD:HadoopRDD",
+    "BlockReaderRemote#new",
+    "BlockSender#new",
+    "BlockSender#sendPacket",
+    "FileIoProvider#transferToSocketFully",
+    "FSNamesystemLock#writeLock",
+    "RPC#queue",
     /* WORLD_NAMES; then keys */
     "bytes",
     "path",
@@ -68,7 +74,7 @@ static guint32 bytes_key(void *arg) { return world_bytes_key(arg); }
 
 void world_init(World *world, guint32 number) {
     static const guint32 strides[] = {1, 3, 5, 7, 11, 13};
-    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 31); /* a prime: every stride will do */
+    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 37); /* a prime: every stride will do */
     world->first = 1 + number * 40;
     world->stride = strides[number % G_N_ELEMENTS(strides)];
     world->first_tracer = 0;

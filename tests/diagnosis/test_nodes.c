@@ -672,7 +672,8 @@ static void test_classes(void) {
         {"FileIoProvider#sync", ROLE_DATANODE, WORK_DISK_WRITE},
         {"PacketReceiver#mirrorPacketTo", ROLE_DATANODE, WORK_NETWORK},
         {"BlockSender#sendPacket", ROLE_DATANODE, WORK_PROCESSOR},
-        {"OpReadBlockProto", ROLE_DATANODE, WORK_NONE},
+        {"OpReadBlockProto", ROLE_DATANODE, WORK_STANDSTILL},
+        {"OpBlockChecksumProto", ROLE_DATANODE, WORK_NONE},
         {"OpWriteBlockProto", ROLE_DATANODE, WORK_STANDSTILL},
         {"BPServiceActor#sendHeartBeat", ROLE_DATANODE, WORK_NONE},
         {"RPC#queue", ROLE_NAMENODE, WORK_QUEUE},
@@ -694,6 +695,7 @@ static void test_classes(void) {
 
 static void test_waited(void) {
     g_assert_true(work_is_waited("OpWriteBlockProto", ROLE_DATANODE));
+    g_assert_true(work_is_waited("OpReadBlockProto", ROLE_DATANODE));
     g_assert_true(work_is_waited("PacketReceiver#receiveNextPacket", ROLE_DATANODE));
     g_assert_false(work_is_waited("PacketReceiver#mirrorPacketTo", ROLE_DATANODE));
     g_assert_false(work_is_waited("BlockReaderRemote2#readNextPacket", ROLE_CLIENT));

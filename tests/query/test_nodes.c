@@ -25,6 +25,7 @@ typedef struct Reads {
     double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
     gboolean always;                 /* not from SLOW_MINUTE on only */
     double scale;                    /* of the disks' times; 0: 1 */
+    gboolean pauses;                 /* it stands still again and again from then on */
     gboolean stopped;                /* it does nothing from then on: who reads from it waits for a minute */
     guint minutes;
 } Reads;
@@ -79,6 +80,11 @@ static void add_read_of_stopped(Reads *reads, guint minute, guint i) {
     add_span(reads, row);
 }
 
+/* For how long a read waits until its DataNode begins with it: every second one comes while that stands still. */
+static gint64 standing_us(const Reads *reads, guint node, guint minute, guint i) {
+    return reads->pauses && node == SLOW_NODE && minute >= SLOW_MINUTE && i % 2 == 1 ? 1500000 : 0;
+}
+
 static void add_read(Reads *reads, guint node, guint minute, guint i) {
     if (reads->stopped && node == SLOW_NODE && minute >= SLOW_MINUTE) {
         if (i == 0) add_read_of_stopped(reads, minute, i);
@@ -86,17 +92,18 @@ static void add_read(Reads *reads, guint node, guint minute, guint i) {
     }
     g_autofree char *tracer = g_strdup_printf("DataNode/dn%u/1", node);
     const gint64 begin_us = (gint64)minute * 60000000 + (gint64)i * 5000000 + node * 1000000;
+    const gint64 late_us = standing_us(reads, node, minute, i);
     gint64 length_us = 0;
     reads->trace++;
     reads->span = 0;
 
     /* The spans of one read: their lengths are known when its packets are. */
-    const SpanRow server = {.parent = 2, .tracer = tracer, .begin_us = begin_us + 500};
+    const SpanRow server = {.parent = 2, .tracer = tracer, .begin_us = begin_us + late_us + 500};
     reads->span = 3;
     SpanRow packet = server;
     packet.parent = 3;
     for (guint k = 0; k < PACKETS; k++) {
-        packet.begin_us = begin_us + 600 + length_us;
+        packet.begin_us = begin_us + late_us + 600 + length_us;
         length_us += add_packet(reads, node, minute, packet);
     }
     const guint64 last = reads->span;
@@ -106,12 +113,12 @@ static void add_read(Reads *reads, guint node, guint minute, guint i) {
     add_span(reads, (SpanRow){.name = "DFSInputStream#byteArrayPread",
                               .tracer = client,
                               .begin_us = begin_us,
-                              .duration_us = length_us + 1400});
+                              .duration_us = late_us + length_us + 1400});
     add_span(reads, (SpanRow){.parent = 1,
                               .name = "BlockReaderRemote#new",
                               .tracer = client,
                               .begin_us = begin_us + 200,
-                              .duration_us = length_us + 1000});
+                              .duration_us = late_us + length_us + 1000});
     SpanRow serve = server;
     serve.name = "OpReadBlockProto";
     serve.duration_us = length_us + 300;
@@ -401,7 +408,7 @@ static void test_slowdowns(void) {
     make_reads(&reads);
     g_autoptr(GString) found = g_string_new(NULL);
     const SlowdownVisitor visitor = {append_slowdown, append_count, found};
-    static const char all[] = "transfer well 3;transfer suspected 1;processor well 4;dn2 transfer 5;";
+    static const char all[] = "transfer well 3;transfer suspected 1;processor well 4;standstill well 4;dn2 transfer 5;";
     g_autoptr(GError) error = NULL;
     slowdowns_find(fixture.archive, minute_ns(60), &visitor, &error);
     g_assert_no_error(error);
@@ -439,6 +446,24 @@ static void test_slow_socket(void) {
     g_assert_cmpuint(json_array_size(rows), ==, 1);
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "host"), ==, "dn2");
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
+}
+
+/* Nobody writes, and readers wait for a DataNode that does not begin: it is named, and its processor. */
+static void test_standstill(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .pauses = TRUE, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(row, "class"), ==, "standstill");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "processor");
+    g_assert_cmpstr(text_at(row, "function"), ==, "OpReadBlockProto");
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    /* Ten minutes, four reads each that waited for a second and a half. */
+    g_assert_cmpfloat_with_epsilon((double)number_at(row, "waited_ns") / 1e9, 60, 1);
 }
 
 /* Unequal nodes are not slow: each is as it always was. To compare them with each other blames the weakest. */
@@ -527,6 +552,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/nodes/predict", test_predict);
     g_test_add_func("/query/nodes/slowdowns", test_slowdowns);
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
+    g_test_add_func("/query/nodes/standstill", test_standstill);
     g_test_add_func("/query/nodes/healthy", test_healthy);
     g_test_add_func("/query/nodes/period", test_period);
     g_test_add_func("/query/nodes/sample", test_sample);

@@ -17,6 +17,7 @@ typedef enum {
     TRACE_STANDING = 1 << 4,
     TRACE_ASKED = 1 << 5,
     TRACE_NETWORK = 1 << 6,
+    TRACE_READERS = 1 << 7,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */

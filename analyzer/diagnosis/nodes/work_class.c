@@ -33,6 +33,7 @@ static const Rule server_rules[] = {
     {"IncrementalBlockReportManager#*", WORK_NONE},
     {"DatanodeProtocol#*", WORK_NONE},
     {"OpWriteBlockProto", WORK_STANDSTILL}, /* its critical time: docs/call-trees.md, "Through waits" */
+    {"OpReadBlockProto", WORK_STANDSTILL},
     {"Op*Proto", WORK_NONE},
     {"DataTransfer#run", WORK_NONE},
     {"BlockRecoveryWorker#*", WORK_NONE},
