@@ -63,6 +63,7 @@ FAULTS = {
     "write-slow-network": on_datanode("write", 3, "slow_network", NETWORK),
     "write-starved-cpu": on_datanode("write", 3, "starved", PROCESSOR),
     "write-hung": on_datanode("write", 3, "hung", ANY),
+    "read-hung": on_datanode("read", 1, "hung", PROCESSOR),
     "write-stopped": on_datanode("write", 3, "stopped", ANY),
     "read-stopped": on_datanode("read", 2, "stopped", ANY),
     "two-stopped": Fault(
