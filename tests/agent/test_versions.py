@@ -147,6 +147,14 @@ def test_bytes_add_up_of_a_positional_read(run):
     assert 10_000 <= total(trace, "BlockSender#sendPacket", "bytes") < 10_000 + 4 * 512  # whole chunks
 
 
+@pytest.mark.parametrize("operation", ["Tour#read", "Tour#pread"])
+def test_a_datanode_serves_below_the_call_that_asked_it(run, operation):
+    """So what is waited before it begins can be told."""
+    served = [path for path in shape(run.forest.one(operation)) if path[-1] == "datanode OpReadBlockProto"]
+    assert served
+    assert {path[-2] for path in served} == {"client BlockReaderRemote#new"}
+
+
 def test_bytes_add_up_of_striped_files(run):
     if left_out(version_of(run)):
         pytest.skip("Hadoop 2 has no erasure coding")
