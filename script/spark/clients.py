@@ -32,6 +32,8 @@ READY_SECONDS = 180
 DISK = {"disk", "disk or network"}
 NETWORK = {"network", "disk or network"}
 PROCESSOR = {"processor"}
+# What is between two hosts, and no host's own network.
+LINK = {"link"}
 # A process that stands still shows as whatever it was doing.
 ANY = None
 
@@ -88,7 +90,7 @@ FAULTS = {
     "slow-client": Fault(
         "write", 3, lambda faults: faults.slow_network(CLIENTS[1]), guilty(CLIENTS[1], {"network", "client"})
     ),
-    "slow-link": Fault("write", 3, lambda faults: faults.slow_link(SLOW, OTHER), [((SLOW, OTHER), {"network"})]),
+    "slow-link": Fault("write", 3, lambda faults: faults.slow_link(SLOW, OTHER), [((SLOW, OTHER), LINK)]),
     "two-faults": Fault(
         "write",
         3,
@@ -139,6 +141,9 @@ def lost_shares(lost, guilty_hosts):
 
 def names(row, culprit):
     hosts, layers = culprit
+    if layers is LINK:
+        link = row.get("link", {})
+        return {link.get("from"), link.get("to")} == set(hosts)
     return row.get("host") in hosts and (layers is ANY or row.get("layer") in layers)
 
 

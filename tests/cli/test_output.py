@@ -56,6 +56,7 @@ CASES = {
     "slow_none": ("slow_none.json", ["slow"], {}),
     "slow_silent": ("slow_silent.json", ["slow"], {}),
     "slow_lock": ("slow_lock.json", ["slow"], {}),
+    "slow_link": ("slow_link.json", ["slow"], {}),
     "slow_weak": ("slow_weak.json", ["slow"], {}),
     "nodes": ("nodes.json", ["nodes"], {}),
     "nodes_80": ("nodes.json", ["nodes", "--brief"], {"COLUMNS": "80"}),

@@ -15,6 +15,7 @@ plumb_test(test_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_links.c LIN
 plumb_test(test_why SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why.c LINK query_fixture)
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
 plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)
+plumb_test(test_slow_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_slow_links.c LINK query_fixture)
 plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c LINK query_fixture)
 # GLib's own allocator hands memory from thread to thread unseen by the thread sanitizer.
 set_tests_properties(test_query_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)

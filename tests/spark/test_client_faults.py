@@ -28,9 +28,12 @@ def test_all_of_two_faults_must_be_named():
     assert judged("two-faults", disk, network) == (True, [0.0, 0.0], [])
 
 
-def test_of_a_link_one_end_is_enough_and_neither_is_wrong():
-    assert judged("slow-link", row("datanode3", "network"), row("datanode2", "disk"))[0] is True
-    assert judged("slow-link", row("datanode3", "network"), row("datanode2", "disk"))[2] == []
+def test_a_link_must_be_named_and_neither_end_is_wrong():
+    end = row("datanode3", "network")
+    link = {**end, "link": {"from": "datanode3", "to": "datanode2"}}
+    assert judged("slow-link", link, row("datanode2", "disk")) == (True, [0.0], [])
+    assert judged("slow-link", end, row("datanode2", "disk")) == (False, [], [])
+    assert judged("slow-link", {**end, "link": {"from": "datanode3", "to": "datanode1"}})[0] is False
 
 
 def test_without_a_fault_whatever_is_named_is_wrong():

@@ -16,10 +16,19 @@ static gboolean is(const json_t *object, const char *field, const char *text) {
 
 char *spell_time(gint64 time_ns) { return unit_time(time_ns, NS_PER_MINUTE); }
 
-/* "the disk of datanode2", "disks of all hosts" */
+char *spell_link(const Style *style, const json_t *spell) {
+    const json_t *link = field_object(spell, "link");
+    if (!link) return NULL;
+    g_autofree char *from = show_text(style, link, "from"), *to = show_text(style, link, "to");
+    return g_strdup_printf("%s %s %s", from, field_true(link, "both_ways") ? "<->" : "->", to);
+}
+
+/* "datanode2: disk", "link datanode2 -> datanode3: network", "all hosts: disk" */
 static char *subject(const Style *style, const json_t *spell) {
     g_autofree char *layer = show_text(style, spell, "layer");
     if (field_true(spell, "all_hosts")) return g_strdup_printf("all hosts: %s", layer);
+    g_autofree char *link = spell_link(style, spell);
+    if (link) return g_strdup_printf("link %s: %s", link, layer);
     g_autofree char *host = show_text(style, spell, "host");
     return g_strdup_printf("%s: %s", host, layer);
 }
@@ -81,6 +90,22 @@ static void add_holder(const Style *style, const json_t *spell, GString *text) {
                            trace);
 }
 
+/* Why it is the link, and not one of its ends. */
+static void add_link(const Style *style, const json_t *spell, GString *text) {
+    const json_t *link = field_object(spell, "link");
+    if (!link) return;
+    g_autofree char *from = show_text(style, link, "from"), *to = show_text(style, link, "to");
+    g_autofree char *transfers = show_count(field_number(link, "transfers"), "transfer", "transfers");
+    g_autofree char *median = unit_duration(style, field_number(link, "median_ns"), 1);
+    g_autofree char *to_others = unit_duration(style, field_number(link, "to_others_ns"), 1);
+    g_autofree char *from_others = unit_duration(style, field_number(link, "from_others_ns"), 1);
+    g_string_append_printf(text,
+                           "; only that link: a MiB from %s to %s was waited for %s (median of %s), to others %s, "
+                           "from others to %s %s (%.0f transfers)",
+                           from, to, median, transfers, to_others, to, from_others,
+                           field_number(link, "other_transfers"));
+}
+
 /* Of a host that is asked and does not answer. */
 static void add_silence(const Style *style, const json_t *spell, GString *text) {
     g_autofree char *waited = unit_duration(style, field_number(spell, "waited_ns"), 1);
@@ -115,6 +140,7 @@ void show_spell(const json_t *spell, guint number, const Style *style, GString *
         add_cost(style, spell, text);
         add_evidence(style, spell, text);
         add_holder(style, spell, text);
+        add_link(style, spell, text);
     }
     paragraph_append(style, INDENT, text->str, out);
     show_next(style, spell, out);

@@ -4,6 +4,7 @@
 
 #include "analyzer/cli/format/tree_lines.h"
 #include "analyzer/cli/format/units.h"
+#include "analyzer/cli/show/show_spell.h"
 #include "common/base/clock.h"
 
 /* "the disk of", what was waited for. */
@@ -61,8 +62,10 @@ char *why_spell(const Style *style, const json_t *suspect) {
     const json_t *spell = field_object(suspect, "spell");
     if (!spell) return g_strdup("");
     g_autofree char *class = show_text(style, spell, "class");
-    const char *what = class;
-    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_autofree char *ends = spell_link(style, spell);
+    g_autofree char *link = ends ? g_strdup_printf("the link %s", ends) : NULL;
+    const char *what = link ? link : class;
+    for (gsize i = 0; i < G_N_ELEMENTS(texts) && !link; i++)
         if (strcmp(class, texts[i][0]) == 0) what = texts[i][1];
 
     g_autofree char *begin = unit_time(field_int(spell, "begin_time_ns"), 60 * NS_PER_SEC);

@@ -1,4 +1,5 @@
 /* What is slower than it usually is, or than its peers, by the time that somebody waited for it: no Spark needed. */
+#include "analyzer/query/nodes/link_traces.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/nodes/spell_rows.h"
 #include "analyzer/query/nodes/weak.h"
@@ -32,6 +33,16 @@ typedef struct Found {
     guint follows; /* consequences of others, not listed */
 } Found;
 
+/* A slow link shows at both of its ends: it is told at the first. */
+static gboolean is_told(const json_t *rows, const json_t *object) {
+    const json_t *link = json_object_get(object, "link");
+    for (gsize i = 0; link != NULL && i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (row != object && link_is_same(json_object_get(row, "link"), link)) return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean add_spells(const Cluster *cluster, const NodesReport *report, guint most, Found *found,
                            GError **error) {
     for (guint i = 0; i < report->spells->len; i++) {
@@ -45,7 +56,12 @@ static gboolean add_spells(const Cluster *cluster, const NodesReport *report, gu
         if (spell->busy && json_array_size(found->busier) >= most) continue;
         json_t *object = spell_json(cluster, report, spell);
         json_array_append_new(spell->busy ? found->busier : found->slow, object);
-        if (!spell->busy && !spell_add_example(cluster, report, spell, object, error)) return FALSE;
+        if (spell->busy) continue;
+        if (!spell_add_example(cluster, report, spell, object, error)) return FALSE;
+        if (!is_told(found->slow, object)) continue;
+        json_array_remove(found->slow, json_array_size(found->slow) - 1);
+        found->all--;
+        found->follows++;
     }
     return TRUE;
 }

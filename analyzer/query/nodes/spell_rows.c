@@ -1,9 +1,11 @@
 #include "analyzer/query/nodes/spell_rows.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/query/nodes/advice.h"
 #include "analyzer/query/nodes/holders.h"
+#include "analyzer/query/nodes/link_traces.h"
 #include "common/base/clock.h"
 
 static gboolean of_all(const Cluster *cluster, const Spell *spell) { return spell->node >= cluster->grid->n_nodes; }
@@ -162,6 +164,33 @@ static gboolean add_holder(const Cluster *cluster, const SpellFacts *facts, json
     return TRUE;
 }
 
+/* Is it the network, of a host that is the end of links? Which of its transfers then tell: of reads, or of writes. */
+static gboolean is_network(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, gboolean *reads) {
+    const char *function = dict_text(archive_dict(cluster->archive), facts->job.function, NULL);
+    *reads = spell->class == WORK_TRANSFER || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
+    return !of_all(cluster, spell) &&
+           (spell->class == WORK_NETWORK || spell->class == WORK_TRANSFER || spell->class == WORK_CLIENT_NETWORK);
+}
+
+/* The one link that is slow, where it is only one. */
+static gboolean add_link(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, json_t *object,
+                         GError **error) {
+    LinkOf of = {.host = facts->job_host, .since_ns = facts->begin_ns, .until_ns = facts->end_ns};
+    LinkFound found;
+    if (!is_network(cluster, spell, facts, &of.reads)) return TRUE;
+    if (!link_find(cluster->asked, &of, &found, error)) return FALSE;
+    if (found.link.from == 0) return TRUE;
+    json_object_set_new(object, "link", link_json(cluster->asked, &found));
+    if (json_object_get(object, "advice")) json_object_set_new(object, "advice", advice_link_json());
+    return TRUE;
+}
+
+gboolean spell_add_link(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
+                        GError **error) {
+    const SpellFacts facts = spell_facts(cluster, report, spell);
+    return !facts.has_job || add_link(cluster, spell, &facts, object, error);
+}
+
 gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
                            GError **error) {
     const SpellFacts facts = spell_facts(cluster, report, spell);
@@ -178,10 +207,11 @@ gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, co
     json_object_set_new(object, "example", trace);
 
     if (spell->class == WORK_LOCK && !add_holder(cluster, &facts, object, error)) return FALSE;
-    if (example.socket_ns + example.transfer_ns <= 0) return TRUE;
-    json_object_set_new(object, "socket_ns", json_integer(example.socket_ns));
-    json_object_set_new(object, "transfer_ns", json_integer(example.transfer_ns));
-    if (spell->class == WORK_TRANSFER)
-        set_layer(object, example.socket_ns > example.transfer_ns ? WORK_NETWORK : WORK_DISK_READ);
-    return TRUE;
+    const gboolean is_disk = example.transfer_ns > 0 && example.socket_ns <= example.transfer_ns;
+    if (example.socket_ns + example.transfer_ns > 0) {
+        json_object_set_new(object, "socket_ns", json_integer(example.socket_ns));
+        json_object_set_new(object, "transfer_ns", json_integer(example.transfer_ns));
+        if (spell->class == WORK_TRANSFER) set_layer(object, is_disk ? WORK_DISK_READ : WORK_NETWORK);
+    }
+    return (spell->class == WORK_TRANSFER && is_disk) || add_link(cluster, spell, &facts, object, error);
 }

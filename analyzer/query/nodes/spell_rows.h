@@ -10,6 +10,9 @@ static inline gboolean spell_suspects(const Spell *spell) { return !spell->busy 
 
 /* The fields that both questions have. */
 json_t *spell_json(const Cluster *cluster, const NodesReport *report, const Spell *spell);
-/* Adds "example" and, of transfers, what they waited for: then "layer" is disk or network. */
+/* Adds "link", when it is the network and only one of the host's links is slow. */
+gboolean spell_add_link(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
+                        GError **error);
+/* Adds "example" and "link" and, of transfers, what they waited for: then "layer" is disk or network. */
 gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
                            GError **error);

@@ -71,8 +71,9 @@ gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t 
     for (guint i = 0; i < standing->report->spells->len; i++) { /* those that cost most first */
         const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
         if (!fits(standing, spell, host, classes | 1u << WORK_PROCESSOR)) continue;
-        json_object_set_new(object, "spell", spell_short(standing, spell));
-        break;
+        json_t *found = spell_short(standing, spell);
+        json_object_set_new(object, "spell", found);
+        return spell_add_link(standing->cluster, standing->report, spell, found, error);
     }
     return TRUE;
 }

@@ -21,6 +21,7 @@ export interface Spell {
   lost_ns: number
   waited_ns: number
   advice?: string[]
+  link?: { from: string; to: string; both_ways: boolean }
   example?: { trace: string; begin_time_ns: bigint; duration_ns: number }
 }
 

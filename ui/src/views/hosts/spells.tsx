@@ -13,7 +13,12 @@ import { word } from '../../text/words.ts'
 /** Before it began: to see the difference. */
 const BEFORE_NS = 600_000_000_000n
 
-export const whoOf = (spell: Spell): string => (spell.all_hosts === true ? t('all hosts') : visible(spell.host ?? ''))
+/** The host, all of them, or the link between two that is slow alone. */
+export function whoOf(spell: Spell): string {
+  if (spell.link !== undefined)
+    return `${visible(spell.link.from)} ${spell.link.both_ways ? '↔' : '→'} ${visible(spell.link.to)}`
+  return spell.all_hosts === true ? t('all hosts') : visible(spell.host ?? '')
+}
 
 /** "disk is 6.2 times slower than usual, since 2026-11-21 14:47:00 UTC". */
 export function spellText(spell: Spell): string {

@@ -1,0 +1,34 @@
+/* A link that is slow between two hosts only. Statistics are by host, so such a link shows at its ends alone. Whether it
+ * is the link, and not the network of one of them, is told from single transfers: between these two most take much
+ * longer than nearly all of the one to others, and of others to the other. A host with a slow network has others that
+ * are as slow, though perhaps few: in the middle of a pipeline what comes is hidden by what goes out. */
+#pragma once
+
+#include <glib.h>
+
+/* So many transfers are needed of the pair, of its sender to others, and of others to its receiver. */
+#define LINK_TRANSFERS_LEAST 3u
+/* Its median is so many times as long as nine of ten of both of those. */
+#define LINK_TIMES_LEAST 3.0
+/* What takes less is never slow, ns for each MiB: a gigabyte a second. */
+#define LINK_SHORTEST_NS 1e6
+
+typedef struct LinkTransfer {
+    guint32 from, to; /* hosts, by any number but 0 */
+    double ns;        /* waited for a MiB of it */
+} LinkTransfer;
+
+typedef struct SlowLink {
+    guint32 from, to;    /* 0: there is none */
+    gboolean both_ways;  /* from 'to' to 'from', too */
+    guint32 calls;       /* transfers of the pair, of which one took, in the median: */
+    double ns;           /* for each MiB */
+    guint32 others;      /* transfers of the sender to others, and of others to the receiver; medians: */
+    double to_others_ns; /* of the first, for each MiB */
+    double from_others_ns;
+} SlowLink;
+
+/* The other end of the link at that host by which transfers take longest; 0: there are too few of each. */
+guint32 slow_link_partner(const GArray *transfers, guint32 host);
+/* The link at that host with the greatest ratio. transfers: LinkTransfer, in any order. */
+SlowLink slow_link_find(const GArray *transfers, guint32 host);

@@ -1,0 +1,179 @@
+/* A link that is slow between two DataNodes only, told from stored pipelines: what "slow", "nodes" and "why" answer. */
+#include <string.h>
+
+#include "analyzer/query/nodes/link_traces.h"
+#include "common/base/clock.h"
+#include "tests/query/fixture.h"
+
+#define NODES       5u
+#define REPLICAS    3u
+#define PACKETS     6u
+#define FILES       15u /* in a minute */
+#define MINUTES     30u
+#define SLOW_MINUTE 20u
+#define PACKET      65536
+#define FROM        2u
+#define TO          3u
+
+typedef enum { SLOW_LINK, SLOW_BOTH_WAYS, SLOW_HOST } Slow;
+
+typedef struct Files {
+    Fixture *fixture;
+    SpanBatch *batch;
+    GRand *rand;
+    Slow slow;
+    guint64 trace, span;
+} Files;
+
+/* One file: what happens to each packet at each DataNode, in microseconds from its begin. */
+typedef struct Pipeline {
+    guint nodes[REPLICAS];
+    gint64 sent[PACKETS], taken[PACKETS];
+    gint64 from[REPLICAS][PACKETS], came[REPLICAS][PACKETS], passed[REPLICAS][PACKETS], done[REPLICAS][PACKETS];
+} Pipeline;
+
+static guint64 add(Files *files, guint64 parent, const char *name, const char *tracer, gint64 begin_us, gint64 end_us) {
+    const SpanRow row = {files->trace, ++files->span,     parent,        name, tracer,
+                         begin_us,     end_us - begin_us, "bytes=65536", 0};
+    row_to_batch(&row, files->batch);
+    return row.span;
+}
+
+static gint64 around(Files *files, gint64 us) { return us + g_rand_int_range(files->rand, 0, (gint32)(us / 3 + 1)); }
+
+/* From which DataNode (0: the client) to which. */
+static gint64 transfer_us(Files *files, guint minute, guint from, guint to) {
+    gboolean slow = from == FROM && to == TO;
+    if (files->slow == SLOW_BOTH_WAYS) slow = slow || (from == TO && to == FROM);
+    if (files->slow == SLOW_HOST) slow = to == TO || from == TO;
+    return around(files, slow && minute >= SLOW_MINUTE ? 150000 : 3000);
+}
+
+static void choose_nodes(Files *files, Pipeline *pipeline) {
+    for (guint stage = 0; stage < REPLICAS; stage++) {
+        gboolean taken;
+        do {
+            taken = FALSE;
+            pipeline->nodes[stage] = 1 + (guint)g_rand_int_range(files->rand, 0, NODES);
+            for (guint k = 0; k < stage; k++) taken = taken || pipeline->nodes[k] == pipeline->nodes[stage];
+        } while (taken);
+    }
+}
+
+/* A packet is passed on when it has come, and has left when the next DataNode has it. */
+static void run(Files *files, guint minute, Pipeline *p) {
+    for (guint i = 0; i < PACKETS; i++) {
+        p->sent[i] = i > 0 ? p->taken[i - 1] + 100 : 1000;
+        gint64 sent = p->sent[i];
+        for (guint stage = 0; stage < REPLICAS; stage++) {
+            p->from[stage][i] = i > 0 ? p->done[stage][i - 1] : 1000;
+            const gint64 begin = MAX(sent, i > 0 ? p->came[stage][i - 1] : 0);
+            const gint64 us = transfer_us(files, minute, stage > 0 ? p->nodes[stage - 1] : 0, p->nodes[stage]);
+            p->came[stage][i] = MAX(begin + us, p->from[stage][i] + 10);
+            sent = p->came[stage][i] + 20;
+        }
+        p->taken[i] = p->came[0][i];
+        for (guint stage = 0; stage < REPLICAS; stage++) {
+            p->passed[stage][i] = stage + 1 < REPLICAS ? p->came[stage + 1][i] : p->came[stage][i] + 20;
+            p->done[stage][i] = p->passed[stage][i] + around(files, 300);
+        }
+    }
+}
+
+static void add_file(Files *files, guint minute, guint number) {
+    Pipeline p;
+    const gint64 at = (gint64)minute * 60000000 + (gint64)number * 3000000;
+    const char *client = number % 2 ? "FSClient/c1/7" : "FSClient/c2/7";
+    choose_nodes(files, &p);
+    run(files, minute, &p);
+    gint64 end = 0;
+    for (guint stage = 0; stage < REPLICAS; stage++) end = MAX(end, p.done[stage][PACKETS - 1] + 1000);
+
+    files->trace++;
+    files->span = 0;
+    const guint64 root = add(files, 0, "DFSOutputStream#close", client, at, at + end);
+    guint64 caller = 0;
+    for (guint i = 0; i < PACKETS; i++) {
+        const guint64 streamer = add(files, root, "dataStreamer", client, at + p.sent[i], at + p.taken[i]);
+        add(files, streamer, "DataStreamer#writeTo", client, at + p.sent[i], at + p.taken[i]);
+        if (i == 0) caller = streamer;
+    }
+    add(files, root, "waitForAckedSeqno", client, at + 1000, at + end);
+    for (guint stage = 0; stage < REPLICAS; stage++) {
+        g_autofree char *tracer = g_strdup_printf("DataNode/dn%u/1", p.nodes[stage]);
+        caller = add(files, caller, "OpWriteBlockProto", tracer, at + 900, at + end - 100);
+        for (guint i = 0; i < PACKETS; i++) {
+            const gint64 from = at + p.from[stage][i], came = at + p.came[stage][i], passed = at + p.passed[stage][i];
+            const guint64 packet =
+                add(files, caller, "BlockReceiver#receivePacket", tracer, from, at + p.done[stage][i]);
+            add(files, packet, "PacketReceiver#receiveNextPacket", tracer, from, came);
+            if (stage + 1 < REPLICAS) add(files, packet, "PacketReceiver#mirrorPacketTo", tracer, came + 20, passed);
+            add(files, packet, "ReplicaOutputStreams#writeDataToDisk", tracer, passed, at + p.done[stage][i]);
+        }
+    }
+}
+
+static void make_files(Fixture *fixture, Slow slow) {
+    Files files = {.fixture = fixture, .rand = g_rand_new_with_seed(19), .slow = slow};
+    for (guint minute = 0; minute < MINUTES; minute++) {
+        files.batch = batch_new();
+        for (guint i = 0; i < FILES; i++) add_file(&files, minute, i);
+        fixture_store_batch(fixture, files.batch);
+        batch_free(files.batch);
+    }
+    g_rand_free(files.rand);
+}
+
+/* Told once, with what shows that it is the link. */
+static void check_link(Slow slow) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    make_files(&fixture, slow);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "class"), ==, "network");
+    const gint64 after_ns = number_at(row, "begin_time_ns") - (SAMPLE_BASE_NS + SLOW_MINUTE * NS_PER_MINUTE);
+    g_assert_cmpint(ABS(after_ns), <, NS_PER_MINUTE);
+
+    const json_t *link = json_object_get(row, "link");
+    g_assert_nonnull(link);
+    const gboolean forth = strcmp(text_at(link, "from"), "dn2") == 0;
+    g_assert_cmpstr(text_at(link, "from"), ==, forth ? "dn2" : "dn3");
+    g_assert_cmpstr(text_at(link, "to"), ==, forth ? "dn3" : "dn2");
+    g_assert_true(forth || slow == SLOW_BOTH_WAYS);
+    g_assert_cmpint(json_is_true(json_object_get(link, "both_ways")), ==, slow == SLOW_BOTH_WAYS);
+    g_assert_cmpint(number_at(link, "transfers"), >=, LINK_TRANSFERS_LEAST);
+    g_assert_cmpint(number_at(link, "median_ns"), >=, NS_PER_SEC); /* sixteen packets of 150 ms, but for overlaps */
+    g_assert_cmpint(MAX(number_at(link, "to_others_ns"), number_at(link, "from_others_ns")), <, 200 * NS_PER_MS);
+    g_assert_cmpint(number_at(link, "spans"), <=, LINK_SPANS);
+    g_assert_nonnull(strstr(json_string_value(json_array_get(json_object_get(row, "advice"), 0)), "between the two"));
+
+    if (slow == SLOW_LINK) fixture_check_document("slow-link", answer);
+
+    json_auto_t *nodes = fixture_answer(&fixture, "nodes", "host=dn3");
+    g_assert_nonnull(json_object_get(json_array_get(json_object_get(nodes, "spells"), 0), "link"));
+}
+
+static void test_link(void) { check_link(SLOW_LINK); }
+static void test_both_ways(void) { check_link(SLOW_BOTH_WAYS); }
+
+/* The network of one host is no link. */
+static void test_host(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    make_files(&fixture, SLOW_HOST);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *row = row_where(json_object_get(answer, "slow"), "host", "dn3");
+    g_assert_nonnull(row);
+    g_assert_cmpstr(text_at(row, "class"), ==, "network");
+    g_assert_null(json_object_get(row, "link"));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/query/slow-links/link", test_link);
+    g_test_add_func("/query/slow-links/both-ways", test_both_ways);
+    g_test_add_func("/query/slow-links/host", test_host);
+    return g_test_run();
+}
