@@ -81,6 +81,7 @@ static void ask_all(Archive *archive) {
         "stragglers?app=app-0",
         "why?app=app-0",
         "hosts",
+        "bottleneck?root=*",
         "nodes",
         "nodes?method=paper",
         "slow",

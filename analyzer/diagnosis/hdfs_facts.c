@@ -367,10 +367,11 @@ static void blame_client(Sweep *sweep, guint32 node, gint64 ns) {
     add_share(sweep, node, &share);
 }
 
-void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns) {
+void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
+                         guint32 root) {
     Sweep sweep;
     sweep_init(&sweep, facts, tree, nodes);
-    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i++) {
+    for (guint32 i = root; i < tree->end[root] && allowance_goes_on(); i++) {
         if (!tree->span[i] || critical_ns[i] <= 0 || nodes[i].class == CALL_APPLICATION) continue;
         if (side_of(&nodes[i]) == SIDE_CLIENT) {
             blame_client(&sweep, i, critical_ns[i]);

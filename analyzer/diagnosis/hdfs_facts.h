@@ -68,7 +68,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HdfsFacts, hdfs_facts_clear)
 /* Adds what lies below 'root' (itself included; 0: the whole trace). nodes: one for each of the tree's. Several trees
  * of one task may be added, when no two of its calls ran at once. */
 void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root);
-/* For what no client of HDFS is seen to wait for: adds the critical path of the whole tree instead, each call's part of
- * it (critical_ns, one a node) by its class. */
-void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns);
+/* Adds the critical path of what lies below 'root' instead, each call's part of it (critical_ns, one a node) by its
+ * class: for what no client of HDFS is seen to wait for, and where the parts are to add up to the whole. */
+void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
+                         guint32 root);
 void hdfs_facts_finish(HdfsFacts *facts);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/query/bottleneck/bottleneck_answers.h"
 #include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/jaeger/zipkin.h"
@@ -68,6 +69,7 @@ static const Question questions[] = {
     {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
     {"predict", answer_predict, ALLOW("app", "on", "stage", "since", "until", "limit")},
     {"slow", answer_slow, ALLOW("since", "until", "limit")},
+    {"bottleneck", answer_bottleneck, ALLOW("since", "until", "root", "traces", "limit")},
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
 };
 

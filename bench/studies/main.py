@@ -4,6 +4,8 @@
     bench/study stragglers --from DIR            of the runs that bench/faults recorded there
     bench/study record [--into DIR]              jobs of a real Spark, traced, into DIR/spark
     bench/study operations --from DIR/spark      with the stages of these
+    bench/study record load [--into DIR]         loads on a real HDFS, traced, into DIR/load
+    bench/study bottleneck --from DIR/load       of these (default: of those in tests/data/studies/load)
 
 A study leaves DIR/NAME (default: ./studies): report.md, study.json, tables as TSV, pictures as SVG. It needs no root,
 no HDFS and no Spark: plumbd, plumb-bridge and plumb read what is recorded, or drawn from a seed. docs/studies.md shows
@@ -20,8 +22,9 @@ from pathlib import Path
 from script.hdfs.jars import ClusterError
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ["operations", "sampling", "stragglers"]  # the modules of these names
-RECORDED = ["operations", "stragglers"]
+STUDIES = ["operations", "sampling", "stragglers", "bottleneck"]  # the modules of these names
+RECORDED = ["operations", "stragglers", "bottleneck"]
+RECORDS = ["spark", "load"]
 
 
 def parse(arguments):
@@ -31,6 +34,7 @@ def parse(arguments):
         prog="bench/study", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("name", choices=[*STUDIES, "all", "record"])
+    parser.add_argument("what", nargs="?", choices=RECORDS, help="of record: what is recorded (default: spark)")
     parser.add_argument("--runs", type=int, help="how many are drawn of each kind (default: what the report says)")
     parser.add_argument(
         "--from", dest="recorded", type=Path, metavar="DIR", help="folder of recorded runs, or of their cases"
@@ -40,6 +44,8 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     if options.recorded is not None and (options.name not in RECORDED or not options.recorded.is_dir()):
         parser.error(f"--from: names a folder of recorded runs, of {' or '.join(RECORDED)}")
+    if options.what is not None and options.name != "record":
+        parser.error(f"{options.what}: says what is recorded, of record")
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
     if not (options.build / "analyzer/plumb").exists():
@@ -47,11 +53,14 @@ def parse(arguments):
     return options
 
 
-def record_jobs(options):
-    from bench.studies.record import record
+def record(options):
+    from bench.studies import load_runs, record
 
     try:
-        record(options.build, options.into / "spark")
+        if options.what == "load":
+            load_runs.record(options.build, options.into / "load", options.runs)
+        else:
+            record.record(options.build, options.into / "spark")
     except (ClusterError, OSError) as error:
         sys.exit(f"study: record: {error}")
 
@@ -59,7 +68,7 @@ def record_jobs(options):
 def main(arguments=None):
     options = parse(arguments)
     if options.name == "record":
-        return record_jobs(options)
+        return record(options)
     for name in STUDIES if options.name == "all" else [options.name]:
         begin = time.monotonic()
         try:

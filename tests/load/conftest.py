@@ -12,8 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from script.hdfs.attach import Agent
 from script.hdfs.cluster import Cluster
-from script.hdfs.jars import agent_jar, built_jar, hadoop_jars
+from script.hdfs.jars import built_jar, hadoop_jars
 from tests.cli.conftest import ENVIRONMENT, PLUMB
 from tests.conftest import Plumbd
 
@@ -41,7 +42,7 @@ def plan(path, *options):
 
 
 def report(*paths):
-    done = run_load("report", *paths, "--json", "--slowest", 100)
+    done = run_load("report", *paths, "--json", "--slowest", 100, "--untraced")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -118,14 +119,16 @@ def java_options():
 
 
 @pytest.fixture(scope="session")
-def hdfs(tmp_path_factory):
-    assert built_jar("load", "plumb-load-*.jar") and agent_jar()
-    with Cluster(tmp_path_factory.mktemp("hdfs"), datanodes=1) as cluster:
+def hdfs(plumbd, tmp_path_factory):
+    """Its processes trace what traced operations ask them for."""
+    assert built_jar("load", "plumb-load-*.jar")
+    agent = Agent({"receivers": "{}:{}".format(*plumbd.thrift), "sampling": "never"})
+    with Cluster(tmp_path_factory.mktemp("hdfs"), datanodes=1, agent=agent) as cluster:
         yield Hdfs(cluster)
         cluster.processes["datanode1"].send_signal(signal.SIGCONT)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plumbd(plumbd_program, tmp_path_factory):
     plumbd = Plumbd(plumbd_program, tmp_path_factory.mktemp("plumbd"))
     plumbd.start()

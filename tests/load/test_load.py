@@ -1,5 +1,6 @@
 """plumb load on a real HDFS: plan, run, report, clean."""
 
+import json
 import re
 import signal
 import time
@@ -13,14 +14,24 @@ ALL_KINDS = ",".join(f"{kind}=1" for kind in KINDS)
 SMALL = ["--files", 10, "--max-file", "64K", "--clients", 3]
 
 
+def traced(plumbd):
+    return ["--trace", "{}:{}".format(*plumbd.thrift), "--server", plumbd.http]
+
+
+def waited(result, plumbd):
+    """Whom the operations waited for."""
+    said = run_load("report", result, "--json", "--server", plumbd.http)
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)["waited"]
+
+
 @pytest.fixture(scope="module")
 def done(hdfs, plumbd, tmp_path_factory):
     """A run of every kind of operation, traced: (what was planned, the result's file, what was printed)."""
     path = tmp_path_factory.mktemp("load") / "all.plan"
     planned = plan(path, *SMALL, "--rate", 30, "--duration", "4s", "--warm-up", "1s", "--mix", ALL_KINDS)
-    ran = hdfs.run(path, "--trace", "{}:{}".format(*plumbd.thrift))
+    ran = hdfs.run(path, *traced(plumbd))
     assert ran.returncode == 0, ran.stderr
-    plumbd.flush()
     return planned, path.with_name("all.plan.result"), ran.stdout
 
 
@@ -37,7 +48,7 @@ def test_each_operation_of_the_plan_is_done_once(done):
     assert all(o.due <= o.begin <= o.end for o in found)
 
 
-def test_report(done):
+def test_report(done, plumbd):
     _, result, printed = done
     said = report(result)
     measured = [operation for operation in records(result) if operation.due >= 1]
@@ -52,7 +63,33 @@ def test_report(done):
     assert p50["high_ns"] is None or p50["ns"] <= p50["high_ns"]  # None: past the last rank
     assert rows["all"]["latency"]["max_ns"] == round(times[-1] * 1e9) == said["slowest"][0]["latency_ns"]
     assert "were due in 4 s" in printed and "slowest" in printed
-    assert run_load("report", result).stdout == printed
+    assert run_load("report", result, "--server", plumbd.http).stdout == printed
+
+
+def test_whom_they_waited_for_comes_first(done, plumbd):
+    """The parts of the critical path are those of all servers, and add up to what the operations took."""
+    _, result, printed = done
+    first = " ".join(printed.splitlines()[:4])
+    said = waited(result, plumbd)
+    assert said["requests"] >= said["found"] - 1 >= 100 and said["incomplete"] == 0
+    assert set(said["spans"]) == {"client", "namenode", "datanode"}
+    for rows in (said["waits"], said["calls"], said["processes"], said["functions"]):
+        assert sum(row["critical_ns"] for row in rows) == said["response_ns"]
+    greatest = said["calls"][0]
+    assert first.startswith(f"What {said['requests']} traced operations waited for, by critical-path time: ")
+    assert f"in {greatest['function']}: {100 * greatest['share']:.0f} %" in first
+    names = {row["function"] for row in said["functions"]}
+    assert {"FSNamesystem#getBlockLocations", "sendBlock", "BlockSender#sendPacket", "Load#read"} <= names
+    (reads,) = (row for row in said["operations"] if row["function"] == "Load#read")
+    assert reads["bytes"] == sum(one.bytes for one in records(result) if one.kind == "read" and one.due >= 1)
+
+
+def test_without_plumbd_the_report_says_why_it_does_not_know(done):
+    _, result, _ = done
+    nobody = run_load("report", result, "--server", "127.0.0.1:1")
+    assert nobody.returncode == 0
+    assert nobody.stdout.startswith("Whom the operations waited for is not known: ") and "--untraced" in nobody.stdout
+    assert "aited for" not in run_load("report", result, "--untraced").stdout
 
 
 def test_page(done, tmp_path):
@@ -96,12 +133,12 @@ def test_two_runs_are_compared(done, hdfs, tmp_path):
     assert "had different plans" in text
 
 
-def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path):
+def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, plumbd, tmp_path):
     """Two seconds in which nothing can be read: each read that is due in them has what is left of them as its latency,
-    and none of the others waits for it."""
+    and none of the others waits for it. The report names that DataNode."""
     path, result = tmp_path / "stop.plan", tmp_path / "stop.plan.result"
     plan(path, *SMALL, "--rate", 40, "--gaps", "even", "--duration", "9s", "--warm-up", "1s", "--mix", "read=1")
-    process = hdfs.start(path)
+    process = hdfs.start(path, *traced(plumbd))
     wait_records(process, result, 80)
     before = len(records(result))
     hdfs.signal_datanode(signal.SIGSTOP)
@@ -119,6 +156,8 @@ def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path
     assert all(operation.end > again - 0.05 for operation in due_meanwhile)
     late = sorted(operation.begin - operation.due for operation in found)
     assert late[len(late) * 9 // 10] < 0.5  # the generator went on
+    said = waited(result, plumbd)
+    assert said["processes"][0]["host"] == "datanode1" and said["processes"][0]["share"] > 0.5
 
 
 def test_a_killed_run_is_read_as_far_as_it_went(hdfs, tmp_path):

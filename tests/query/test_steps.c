@@ -300,6 +300,8 @@ static const struct {
     {"nodes", "method=peers", 0},
     {"predict", "app=app-1", 0},
     {"slow", "", 0},
+    {"bottleneck", "root=*&traces=50", 0},
+    {"bottleneck", "", 0},
     {"hosts", "", 0},
     {"hosts", "host=host00001", 0},
 };

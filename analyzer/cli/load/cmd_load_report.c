@@ -2,6 +2,7 @@
 #include "analyzer/cli/format/out_file.h"
 #include "analyzer/cli/load/find_folder.h"
 #include "analyzer/cli/load/load_commands.h"
+#include "analyzer/cli/load/waited.h"
 #include "analyzer/load/results/report.h"
 
 #define COMPARED_MOST 2u
@@ -26,7 +27,10 @@ static json_t *report_of(const Invocation *invocation, guint i, GError **error) 
     g_autoptr(LoadRun) run = open_run(invocation, i, error);
     const LoadReportOptions options = {.slowest = (guint)MIN(option_number(invocation, "slowest"), LOAD_SLOWEST),
                                        .pictures = option_text(invocation, "html") != NULL};
-    return run != NULL ? load_report(run, invocation->arguments[i], &options) : NULL;
+    if (run == NULL) return NULL;
+    json_t *document = load_report(run, invocation->arguments[i], &options);
+    if (!option_flag(invocation, "untraced")) waited_add(invocation, run, FALSE, document);
+    return document;
 }
 
 static gboolean write_page(const Invocation *invocation, const json_t *document, GError **error) {
@@ -79,6 +83,7 @@ static const Option options[] = {
     {"slowest", OPTION_NUMBER, "N", NULL, "how many of the slowest operations are named, 100 at most", "10"},
     {"merge", OPTION_FLAG, NULL, NULL, "the results are of hosts that shared one run: report them as one", NULL},
     {"html", OPTION_TEXT, "FILE", NULL, "write it as a page with pictures instead, one file that needs no other", NULL},
+    {"untraced", OPTION_FLAG, NULL, NULL, "do not ask plumbd whom the operations of a traced run waited for", NULL},
     OPTION_THE_END,
 };
 
@@ -93,7 +98,8 @@ const Command command_load_report = {
         "Prints by kind of operation how many there were, how many failed, and their latency, counted from when\n"
         "they were due, with intervals of 95 %; then the slowest operations. Of two results it says which\n"
         "quantiles differ by more than chance. Of a folder of 'plumb load run --find-max' it prints which rates held.\n"
-        "It asks no server, and reads a result of a run that was killed.",
+        "Of a traced run it asks plumbd (--server) whom the operations waited for: which function, at which host, by\n"
+        "critical-path time, and says that first. It reads a result of a run that was killed.",
     .example = "  plumb load report night.plan.result\n"
                "  plumb load report before.result after.result\n"
                "  plumb load report night.plan.find\n"

@@ -5,6 +5,7 @@
 #include "analyzer/cli/load/load_commands.h"
 #include "analyzer/cli/load/plan_file.h"
 #include "analyzer/cli/load/values.h"
+#include "analyzer/cli/load/waited.h"
 #include "analyzer/load/results/report.h"
 #include "common/base/error.h"
 
@@ -79,6 +80,7 @@ static CliExit print_report(const Invocation *invocation, const char *path) {
     g_autoptr(LoadRun) result = load_run_open(path, &error);
     if (result == NULL) return invocation_failed(invocation, error);
     json_auto_t *document = load_report(result, path, &(LoadReportOptions){.slowest = SLOWEST});
+    waited_add(invocation, result, TRUE, document);
     const ShowOptions show = invocation_show_options(invocation);
     return invocation_print(invocation, document, show_load_report, &show);
 }

@@ -5,6 +5,7 @@
 #include "analyzer/cli/format/table.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
+#include "analyzer/cli/show/show_load_waited.h"
 
 static char *of_kinds(const json_t *kinds) {
     GString *text = g_string_new(NULL);
@@ -326,11 +327,14 @@ void show_load_report(const json_t *document, const ShowOptions *options, GStrin
         show_changes(document, style, out);
         return;
     }
+    g_autofree char *verdict = show_load_verdict(document, style);
+    if (verdict != NULL) paragraph_append(style, 0, verdict, out);
     show_head(document, style, out);
     if (field_true(document, "closed")) show_closed(document, style, out);
     show_shares(document, style, out);
     show_rate(document, style, out);
     show_kinds(document, style, out);
+    show_load_waited(document, style, out);
     show_errors(document, style, out);
     show_slowest(document, style, out);
 }

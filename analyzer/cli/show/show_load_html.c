@@ -4,6 +4,8 @@
 
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
+#include "analyzer/cli/show/show_load_waited.h"
+#include "analyzer/cli/show/why_text.h"
 
 #define WIDTH  900.0
 #define HEIGHT 280.0
@@ -338,6 +340,30 @@ static void append_kinds(const json_t *document, const Style *style, GString *ou
     g_string_append(out, "</table></div>\n");
 }
 
+/* As bars: the greatest parts of the critical path. */
+static void append_waited(const json_t *document, const Style *style, GString *out) {
+    gsize i;
+    const json_t *call;
+    const json_t *calls = field_list(field_object(document, "waited"), "calls");
+    if (json_array_size(calls) == 0) return;
+    g_string_append(out, "<h2>Whom the operations waited for</h2>\n<p class=\"dim\">Parts of the critical path, which "
+                         "add up to the time that operations took.</p>\n<div class=\"scroll\"><table>"
+                         "<tr><th>waited for<th>in<th>time<th>share<th></tr>\n");
+    json_array_foreach((json_t *)calls, i, call) {
+        const double share = field_number(call, "share");
+        g_autofree char *whom = why_whom(style, call);
+        append_element(out, "<tr><td>", whom, "</td>");
+        append_element(out, "<td><code>", field_text(call, "function"), "</code></td>");
+        append_cell(out, time_text(style, call, "critical_ns"));
+        append_cell(out, g_strdup_printf("%.1f %%", 100 * share));
+        g_string_append_printf(out,
+                               "<td><svg viewBox=\"0 0 100 10\" style=\"width:120px;height:12px\"><rect width=\"%.1f\" "
+                               "height=\"10\" style=\"fill:var(--c0)\"/></svg></td></tr>\n",
+                               100 * share);
+    }
+    g_string_append(out, "</table></div>\n");
+}
+
 static void append_slowest(const json_t *document, const Style *style, GString *out) {
     gsize i;
     const json_t *slow;
@@ -367,9 +393,14 @@ static void append_words(const json_t *document, Show show, const Style *style, 
 }
 
 static void append_run(const json_t *document, const Style *style, GString *out) {
+    json_auto_t *rest = json_copy((json_t *)document);
+    g_autofree char *verdict = show_load_verdict(document, style);
     append_element(out, "<h1>Load: ", field_text(document, "result"), "</h1>\n");
-    append_words(document, show_load_report, style, out);
+    if (verdict != NULL) append_element(out, "<p><strong>", verdict, "</strong></p>\n");
+    json_object_del(rest, "waited");
+    append_words(rest, show_load_report, style, out);
     append_kinds(document, style, out);
+    append_waited(document, style, out);
     append_timeline(document, style, out);
     append_curves(document, style, out);
     append_slowest(document, style, out);

@@ -9,9 +9,10 @@
 
 /* "the disk of", what was waited for. */
 static const char *resource_text(const char *resource, const char *role) {
-    static const char *const texts[][2] = {{"client", "the work of"},      {"network", "the network to"},
-                                           {"disk", "the disk of"},        {"lock", "the lock of"},
-                                           {"queue", "the call queue of"}, {"server", "the processor of"}};
+    static const char *const texts[][2] = {{"client", "the work of"},     {"network", "the network to"},
+                                           {"disk", "the disk of"},       {"lock", "the lock of"},
+                                           {"socket", "the socket of"},   {"queue", "the call queue of"},
+                                           {"server", "the processor of"}};
     if (strcmp(role, "client") == 0 && strcmp(resource, "disk") == 0) return "the local disk of";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];

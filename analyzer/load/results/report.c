@@ -43,6 +43,17 @@ static guint64 time_of(const LoadSample *sample, Time time) {
     }
 }
 
+/* Of all latencies, the part that had passed when operations began. */
+static double waited_share(const GArray *samples) {
+    double latency = 0, service = 0;
+    for (guint i = 0; i < samples->len; i++) {
+        const LoadSample *sample = &g_array_index(samples, LoadSample, i);
+        latency += (double)sample->latency_ns;
+        service += (double)sample->service_ns;
+    }
+    return latency > 0 ? (latency - service) / latency : 0;
+}
+
 /* Quantiles alone, of another of the times. */
 static json_t *times_json(const GArray *samples, Time time) {
     g_autofree guint64 *times = g_new(guint64, samples->len);
@@ -173,6 +184,7 @@ json_t *load_report(const LoadRun *run, const char *name, const LoadReportOption
     if (all.samples->len > 0) {
         json_object_set_new(document, "handed_on_late", times_json(all.samples, TIME_HANDED_ON));
         json_object_set_new(document, "waited_for_thread", times_json(all.samples, TIME_WAIT));
+        json_object_set_new(document, "waited_share", json_real(waited_share(all.samples)));
         if (options->pictures) json_object_set_new(document, "timeline", timeline_json(all.samples));
     }
 

@@ -46,9 +46,11 @@ final class Clients {
     }
 
     long run(Operation operation) throws IOException {
-        if (systems != null) {
-            return Operations.run(operation, systems[operation.client]);
-        }
+        return systems != null ? Operations.run(operation, systems[operation.client]) : runAnew(operation);
+    }
+
+    /** With a client of its own, which is a part of the operation's trace. */
+    long runAnew(Operation operation) throws IOException {
         try (FileSystem fs = open(operation.client)) {
             return Operations.run(operation, fs);
         }

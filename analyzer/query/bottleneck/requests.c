@@ -1,0 +1,91 @@
+#include "analyzer/query/bottleneck/requests.h"
+
+#include <string.h>
+
+#include "analyzer/archive/read/scan.h"
+#include "common/base/allowance.h"
+
+/* What is remembered of shapes: may their traces be asked for? */
+typedef struct Shapes {
+    Archive *archive;
+    const char *root;
+    GHashTable *fits; /* pattern number -> 1: no, 2: yes */
+} Shapes;
+
+gboolean request_name_fits(const char *root, const char *name) {
+    const gsize length = strlen(root);
+    if (length > 0 && root[length - 1] == '*') return strncmp(root, name, length - 1) == 0;
+    return strcmp(root, name) == 0;
+}
+
+static gboolean shape_has(const Shapes *shapes, const Pattern *pattern) {
+    for (guint32 i = 1; i < pattern->n_nodes; i = pattern->nodes[i].end) {
+        const guint32 name = pattern->nodes[i].name;
+        if (name != NAME_MISSING && request_name_fits(shapes->root, node_text(shapes->archive, name))) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean number_fits(Shapes *shapes, guint32 number) {
+    gpointer key = GUINT_TO_POINTER(number);
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(shapes->fits, key));
+    if (known == 0) {
+        g_autofree guint32 *node_of = NULL;
+        guint32 nodes;
+        g_autoptr(Pattern) pattern = archive_pattern_of_rows(shapes->archive, number, &node_of, &nodes);
+        known = pattern && shape_has(shapes, pattern) ? 2 : 1;
+        g_hash_table_insert(shapes->fits, key, GUINT_TO_POINTER(known));
+    }
+    return known == 2;
+}
+
+/* Every k-th, so that as many are left. */
+static void thin_out(GArray *requests, guint64 most) {
+    if (most == 0 || requests->len <= most) return;
+    for (guint i = 0; i < most; i++) {
+        const guint from = (guint)((guint64)i * requests->len / most);
+        g_array_index(requests, Request, i) = g_array_index(requests, Request, from);
+    }
+    g_array_set_size(requests, (guint)most);
+}
+
+GArray *requests_find(const Asked *asked, Period period, const char *root, guint64 most, guint64 *found,
+                      GError **error) {
+    g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(Request));
+    g_autoptr(GHashTable) fits = g_hash_table_new(NULL, NULL);
+    /* A trace in several parts is met once for each. */
+    g_autoptr(GHashTable) in_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    g_autoptr(ArchiveScan) scan = archive_scan_new(asked->archive, period.since_ns, period.until_ns, FALSE);
+    g_autoptr(GError) failure = NULL;
+    Shapes shapes = {asked->archive, root, fits};
+    Request request;
+    TraceSummary summary;
+    gsize charged = 0;
+
+    archive_scan_summaries_only(scan);
+    while (archive_scan_next(scan, &request.trace_id, &summary, &failure)) {
+        if (!number_fits(&shapes, summary.pattern)) continue;
+        if (summary.flags & TRACE_PART &&
+            !g_hash_table_add(in_parts, g_memdup2(&request.trace_id, sizeof request.trace_id)))
+            continue;
+        request.begin_ns = summary.begin_ns;
+        g_array_append_val(requests, request);
+        allowance_hold(&charged, requests->len * sizeof request);
+    }
+    allowance_hold(&charged, 0);
+    if (failure) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return NULL;
+    }
+
+    *found = requests->len;
+    thin_out(requests, most);
+    return g_steal_pointer(&requests);
+}
+
+guint32 request_root(Archive *archive, const TraceView *view, const char *root) {
+    const CallTree *tree = view->tree;
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i = tree->end[i])
+        if (tree->span[i] && request_name_fits(root, node_text(archive, tree->span[i]->name))) return i;
+    return 0;
+}
