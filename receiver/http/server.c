@@ -2,20 +2,16 @@
 
 #include <errno.h>
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "common/base/clock.h"
 #include "receiver/http/answer_lines.h"
-#include "receiver/http/body.h"
 #include "receiver/http/login_request.h"
-#include "receiver/http/unsent.h"
+#include "receiver/http/server_inside.h"
 #include "receiver/shared/log.h"
 
 #define IDLE_NS   (60 * NS_PER_SEC)
@@ -32,59 +28,7 @@
 /* Steps in which memory for a body counts to its peer's share: the least; then it doubles, as the memory does. */
 #define BODY_SHARE_BYTES ((gsize)16 * 1024)
 
-typedef enum { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_ANSWERING, PHASE_PIECES, PHASE_SENDING, PHASE_LINGER } Phase;
-
-typedef struct HttpConnection {
-    HttpServer *server;
-    PeerPlace *place;
-    struct bufferevent *stream;
-    GList link; /* in server->connections */
-    Phase phase;
-    gint64 since_ns; /* when the phase began, or when it last got on */
-    gsize output_bytes;
-    HttpHead head;
-    gsize body_left;
-    HttpBody spans;    /* of a request that brings some */
-    gsize spans_share; /* what of the peer's memory they have, until they are answered; or a head with a ticket */
-    guint retry_after_s;
-    HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
-    gboolean keep_alive, linger;
-    gboolean secret;  /* under TLS */
-    char *child_of;   /* of a process of our own: for whom it asks; NULL: of anybody else */
-    char *negotiated; /* what a login by it is answered with; NULL: nothing */
-    gboolean chunks;  /* pieces are framed */
-    gboolean silent;  /* HEAD: no body */
-    gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
-    UnsentBody *body; /* of the answer that is being sent; NULL: none */
-} HttpConnection;
-
-struct HttpExchange {
-    HttpServer *server;
-    HttpConnection *connection; /* NULL: it is closed */
-    AuditAction action;         /* what is told of it when it is answered */
-    gint64 begun_ns;
-    gsize sent_bytes; /* of pieces */
-    HttpRequest request;
-    char peer[PEER_NAME_BYTES];
-    guint roles;
-    char *principal; /* who asks; NULL: somebody who has not logged in */
-    void (*gone)(void *arg);
-    void *gone_arg;
-    void (*drained)(void *arg);
-    void *drained_arg;
-};
-
-struct HttpServer {
-    HttpServerOptions options;
-    GQueue connections; /* HttpConnection */
-    Unsent *unsent;
-    struct event *acceptable, *tick;
-    struct event *children; /* NULL: none */
-};
-
-static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
-
-static void set_phase(HttpConnection *connection, Phase phase) {
+void http_connection_set_phase(HttpConnection *connection, Phase phase) {
     connection->phase = phase;
     connection->since_ns = now_monotonic_ns();
     atomic_store(&connection->place->active_ns, connection->since_ns);
@@ -93,31 +37,31 @@ static void set_phase(HttpConnection *connection, Phase phase) {
 
 /* ---- the end of a connection ---- */
 
-static void exchange_free(HttpExchange *exchange) {
+void http_exchange_free(HttpExchange *exchange) {
     http_request_clear(&exchange->request);
     g_free(exchange->principal);
     g_free(exchange);
 }
 
-static void drop_spans(HttpConnection *connection) {
+void http_connection_drop_spans(HttpConnection *connection) {
     http_body_clear(&connection->spans);
     peer_buffer(connection->place, connection->spans_share, 0);
     connection->spans_share = 0;
 }
 
-static void tell_gone(HttpExchange *exchange) {
+void http_exchange_tell_gone(HttpExchange *exchange) {
     void (*gone)(void *arg) = exchange->gone;
     exchange->gone = NULL;
     if (gone != NULL) gone(exchange->gone_arg);
 }
 
-static void connection_free(HttpConnection *connection) {
+void http_connection_free(HttpConnection *connection) {
     HttpServer *server = connection->server;
     HttpExchange *exchange = g_steal_pointer(&connection->exchange);
     const gboolean asked = connection->phase >= PHASE_ANSWERING;
     g_queue_unlink(&server->connections, &connection->link);
     unsent_remove(server->unsent, g_steal_pointer(&connection->body));
-    drop_spans(connection);
+    http_connection_drop_spans(connection);
     peer_place_free(connection->place);
     bufferevent_free(connection->stream);
     g_free(connection->negotiated);
@@ -126,9 +70,9 @@ static void connection_free(HttpConnection *connection) {
     if (exchange == NULL) return;
     exchange->connection = NULL;
     if (asked)
-        tell_gone(exchange); /* its user still has it */
+        http_exchange_tell_gone(exchange); /* its user still has it */
     else
-        exchange_free(exchange);
+        http_exchange_free(exchange);
 }
 
 static void cut_off(HttpConnection *connection, Counter reason) {
@@ -137,249 +81,14 @@ static void cut_off(HttpConnection *connection, Counter reason) {
     counter_add(connection->server->options.counters, reason, 1);
     log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(connection->place),
                 counter_info(reason).reason);
-    connection_free(connection);
+    http_connection_free(connection);
 }
 
 static void end_or_cut(HttpConnection *connection) {
     if (atomic_load(&connection->place->gave_way))
         cut_off(connection, COUNTER_HTTP_GAVE_WAY);
     else
-        connection_free(connection);
-}
-
-/* ---- writing ---- */
-
-static void write_challenge(HttpConnection *connection, int code) {
-    struct evbuffer *out = bufferevent_get_output(connection->stream);
-    g_autofree char *negotiated = g_steal_pointer(&connection->negotiated);
-    g_autoptr(Kerberos) kerberos = code == 401 ? security_kerberos(connection->server->options.security) : NULL;
-    if (negotiated != NULL) evbuffer_add_printf(out, "WWW-Authenticate: Negotiate %s\r\n", negotiated);
-    if (kerberos != NULL) evbuffer_add_printf(out, "WWW-Authenticate: Negotiate\r\n");
-    if (code == 401) evbuffer_add_printf(out, "WWW-Authenticate: Bearer realm=\"plumbd\"\r\n");
-}
-
-/* lines: headers that say what a browser may do with it. */
-static void write_head(HttpConnection *connection, int code, const char *type, const char *lines, gssize length) {
-    struct evbuffer *out = bufferevent_get_output(connection->stream);
-    char date[64];
-    const time_t now = (time_t)(clock_wall_ns(clock_system()) / NS_PER_SEC);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, http_reason(code), date,
-                        type, lines);
-    write_challenge(connection, code);
-    if (connection->retry_after_s > 0) evbuffer_add_printf(out, "Retry-After: %u\r\n", connection->retry_after_s);
-    connection->retry_after_s = 0;
-    if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
-    if (length >= 0)
-        evbuffer_add_printf(out, "Content-Length: %zd\r\n", length);
-    else if (connection->chunks)
-        evbuffer_add_printf(out, "Transfer-Encoding: chunked\r\n");
-    evbuffer_add_printf(out, "Connection: %s\r\n\r\n", connection->keep_alive ? "keep-alive" : "close");
-}
-
-static void drop_bytes(const void *data, size_t size_bytes, void *bytes) {
-    (void)data;
-    (void)size_bytes;
-    g_bytes_unref(bytes);
-}
-
-static void write_bytes(HttpConnection *connection, GBytes *bytes) {
-    gsize size_bytes;
-    const void *data = g_bytes_get_data(bytes, &size_bytes);
-    if (size_bytes == 0) return;
-    evbuffer_add_reference(bufferevent_get_output(connection->stream), data, size_bytes, drop_bytes,
-                           g_bytes_ref(bytes));
-}
-
-static void cut_longest_unsent(HttpServer *server) {
-    static LogLimit limit;
-    HttpConnection *oldest = unsent_oldest(server->unsent);
-    log_limited(&limit, LOG_LEVEL_WARNING,
-                "an answer to %s over HTTP is cut off: its reader is slow, and %zu bytes of answers wait",
-                peer_place_name(oldest->place), unsent_bytes(server->unsent));
-    counter_add(server->options.counters, COUNTER_HTTP_CUT, 1);
-    connection_free(oldest);
-}
-
-/* The head is written. */
-static void send_body(HttpConnection *connection, GBytes *body) {
-    HttpServer *server = connection->server;
-    set_phase(connection, PHASE_SENDING);
-    if (connection->silent) return;
-    write_bytes(connection, body);
-    connection->body = unsent_add(server->unsent, body, connection);
-    while (unsent_is_over(server->unsent) && unsent_oldest(server->unsent) != connection) cut_longest_unsent(server);
-}
-
-/* lines: of the head, beside those that every answer has. */
-static void send_whole(HttpConnection *connection, int code, const char *type, const char *lines, GBytes *body) {
-    write_head(connection, code, type, lines, (gssize)g_bytes_get_size(body));
-    send_body(connection, body);
-}
-
-static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
-    if (exchange->action == AUDIT_NOTHING) return;
-    g_autofree char *query = masked_query(exchange->server->options.masker, exchange->request.query);
-    const AuditEvent event = {
-        .action = exchange->action,
-        .port = "http",
-        .principal = exchange->principal,
-        .address = exchange->peer,
-        .route = exchange->request.path,
-        .query = query,
-        .outcome = code == 0    ? "cut off"
-                   : code < 400 ? "ok"
-                                : http_reason(code),
-        .status = code,
-        .bytes = bytes,
-        .duration_ns = now_monotonic_ns() - exchange->begun_ns,
-    };
-    audit_note(exchange->server->options.audit, &event);
-}
-
-/* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. code: what it is
- * answered with; 0: with nothing more. */
-static HttpConnection *let_go(HttpExchange *exchange, int code, gsize bytes) {
-    HttpConnection *connection = exchange->connection;
-    tell_audit(exchange, code, bytes);
-    if (connection != NULL) {
-        connection->exchange = NULL;
-        drop_spans(connection);
-    }
-    exchange_free(exchange);
-    return connection;
-}
-
-void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
-    HttpConnection *connection = let_go(exchange, code, g_bytes_get_size(body));
-    if (connection != NULL) send_whole(connection, code, type, answer_security_lines, body);
-}
-
-void http_send_content(HttpExchange *exchange, const HttpContent *content) {
-    const gboolean known = content->code == 200 && answer_is_known(exchange->request.known, content->tag);
-    HttpConnection *connection =
-        let_go(exchange, known ? 304 : content->code, known ? 0 : g_bytes_get_size(content->body));
-    if (connection == NULL) return;
-    g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
-    g_autofree char *lines = answer_content_lines(content->tag, content->gzipped);
-    send_whole(connection, known ? 304 : content->code, content->type, lines, known ? nothing : content->body);
-}
-
-void http_send_text(HttpExchange *exchange, int code, const char *text) {
-    g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
-    http_send(exchange, code, "text/plain; charset=utf-8", body);
-}
-
-void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped) {
-    HttpConnection *connection = let_go(exchange, 200, g_bytes_get_size(gzipped));
-    if (connection != NULL)
-        send_whole(connection, 200, type, lasting ? answer_lasting_lines : answer_page_lines, gzipped);
-}
-
-void http_send_error(HttpExchange *exchange, int code, const char *message) {
-    g_autoptr(GBytes) body = answer_error_body(message);
-    http_send(exchange, code, "application/json", body);
-}
-
-void http_retry_after(HttpExchange *exchange, guint seconds) {
-    if (exchange->connection != NULL) exchange->connection->retry_after_s = seconds;
-}
-
-void http_send_session(HttpExchange *exchange, const char *id) {
-    HttpConnection *connection = let_go(exchange, 200, 0);
-    if (connection == NULL) return;
-    g_autoptr(GBytes) body = g_bytes_new_static("{}", 2);
-    g_autofree char *lines =
-        g_strdup_printf("%sSet-Cookie: " LOGIN_COOKIE "=%s; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=%d\r\n",
-                        answer_security_lines, id != NULL ? id : "", id != NULL ? LOGIN_SECONDS : 0);
-    send_whole(connection, 200, "application/json", lines, body);
-}
-
-void http_send_own(HttpExchange *exchange, int code, const char *type, const char *text) {
-    HttpConnection *connection = let_go(exchange, code, strlen(text));
-    if (connection == NULL) return;
-    g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
-    send_whole(connection, code, type, answer_own_lines, body);
-}
-
-void http_send_denied(HttpExchange *exchange) {
-    HttpConnection *connection = exchange->connection;
-    if (connection != NULL) counter_add(connection->server->options.counters, COUNTER_HTTP_DENIED, 1);
-    exchange->action = AUDIT_DENIED;
-    if (exchange->principal == NULL) {
-        http_send_error(exchange, 401, request_login_needed(&exchange->request));
-        return;
-    }
-    g_autofree char *text =
-        g_strdup_printf("%s lacks the role that this needs: see docs/security.md and access.read", exchange->principal);
-    http_send_error(exchange, 403, text);
-}
-
-void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg) {
-    HttpConnection *connection = exchange->connection;
-    exchange->drained = drained;
-    exchange->drained_arg = arg;
-    if (connection == NULL) return;
-    if (!connection->chunks) connection->keep_alive = FALSE; /* its end is the answer's */
-    write_head(connection, 200, type, answer_security_lines, -1);
-    set_phase(connection, PHASE_PIECES);
-}
-
-void http_send_piece(HttpExchange *exchange, GBytes *piece) {
-    HttpConnection *connection = exchange->connection;
-    const gsize size_bytes = g_bytes_get_size(piece);
-    exchange->sent_bytes += size_bytes;
-    if (connection == NULL || connection->silent || size_bytes == 0) {
-        exchange->drained(exchange->drained_arg);
-        return;
-    }
-    struct evbuffer *out = bufferevent_get_output(connection->stream);
-    if (connection->chunks) evbuffer_add_printf(out, "%zx\r\n", size_bytes);
-    write_bytes(connection, piece);
-    if (connection->chunks) evbuffer_add(out, "\r\n", 2);
-}
-
-void http_send_end(HttpExchange *exchange) {
-    HttpConnection *connection = let_go(exchange, 200, exchange->sent_bytes);
-    if (connection == NULL) return;
-    struct evbuffer *out = bufferevent_get_output(connection->stream);
-    if (connection->chunks && !connection->silent) evbuffer_add(out, "0\r\n\r\n", 5);
-    set_phase(connection, PHASE_SENDING);
-    if (evbuffer_get_length(out) == 0) bufferevent_trigger(connection->stream, EV_WRITE, BEV_OPT_DEFER_CALLBACKS);
-}
-
-void http_cut(HttpExchange *exchange) {
-    HttpConnection *connection = let_go(exchange, 0, exchange->sent_bytes);
-    if (connection != NULL) connection_free(connection);
-}
-
-/* ---- exchanges ---- */
-
-const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return &exchange->request; }
-
-const char *http_exchange_principal(const HttpExchange *exchange) { return exchange->principal; }
-
-void http_exchange_audit(HttpExchange *exchange, AuditAction action) { exchange->action = action; }
-
-guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
-
-GByteArray *http_exchange_take_body(HttpExchange *exchange) {
-    HttpConnection *connection = exchange->connection;
-    return connection != NULL ? g_steal_pointer(&connection->spans.bytes) : g_byte_array_new();
-}
-
-const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }
-
-gboolean http_exchange_is_gone(const HttpExchange *exchange) {
-    return exchange->connection == NULL || exchange->connection->shut_ns > 0;
-}
-
-void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void *arg) {
-    exchange->gone = gone;
-    exchange->gone_arg = arg;
-    if (gone != NULL && exchange->connection == NULL) tell_gone(exchange);
+        http_connection_free(connection);
 }
 
 /* ---- reading ---- */
@@ -388,11 +97,11 @@ void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void
 static void refuse_connection(HttpConnection *connection, int code, const char *why) {
     g_autoptr(GBytes) body = answer_error_body(why);
     counter_add(connection->server->options.counters, COUNTER_HTTP_MALFORMED, 1);
-    if (connection->exchange != NULL) exchange_free(g_steal_pointer(&connection->exchange));
-    drop_spans(connection);
+    if (connection->exchange != NULL) http_exchange_free(g_steal_pointer(&connection->exchange));
+    http_connection_drop_spans(connection);
     connection->keep_alive = connection->silent = FALSE;
     connection->linger = TRUE;
-    send_whole(connection, code, "application/json", answer_security_lines, body);
+    http_connection_send(connection, code, "application/json", answer_security_lines, body);
 }
 
 /* FALSE: it was answered here. */
@@ -416,7 +125,7 @@ static gboolean may_ask(HttpServer *server, HttpExchange *exchange) {
 static void ask(HttpConnection *connection) {
     HttpServer *server = connection->server;
     HttpExchange *exchange = connection->exchange;
-    set_phase(connection, PHASE_ANSWERING);
+    http_connection_set_phase(connection, PHASE_ANSWERING);
     counter_add(server->options.counters, COUNTER_HTTP_REQUESTS, 1);
     if (may_ask(server, exchange)) server->options.ask(server->options.arg, exchange);
 }
@@ -512,7 +221,7 @@ static gboolean read_head(HttpConnection *connection) {
     }
     evbuffer_drain(input, head.size_bytes);
     if (connection->head.ticket) bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
-    drop_spans(connection); /* the share for a ticket */
+    http_connection_drop_spans(connection); /* the share for a ticket */
     connection->head = (HttpHead){0};
     begin_body(connection);
     return TRUE;
@@ -567,7 +276,8 @@ static gboolean take_body(HttpConnection *connection) {
 static void read_request(HttpConnection *connection) {
     struct evbuffer *input = bufferevent_get_input(connection->stream);
     if (connection->phase == PHASE_LINGER) evbuffer_drain(input, evbuffer_get_length(input));
-    if (connection->phase == PHASE_IDLE && evbuffer_get_length(input) > 0) set_phase(connection, PHASE_HEAD);
+    if (connection->phase == PHASE_IDLE && evbuffer_get_length(input) > 0)
+        http_connection_set_phase(connection, PHASE_HEAD);
     if (connection->phase == PHASE_HEAD && !read_head(connection)) return;
     if (connection->phase == PHASE_BODY && take_body(connection)) ask(connection);
 }
@@ -583,7 +293,7 @@ static void on_written(struct bufferevent *stream, void *arg) {
     if (evbuffer_get_length(bufferevent_get_output(stream)) > 0) return;
 
     if (connection->phase == PHASE_PIECES) {
-        set_phase(connection, PHASE_PIECES);
+        http_connection_set_phase(connection, PHASE_PIECES);
         connection->exchange->drained(connection->exchange->drained_arg);
         return;
     }
@@ -591,14 +301,14 @@ static void on_written(struct bufferevent *stream, void *arg) {
 
     unsent_remove(connection->server->unsent, g_steal_pointer(&connection->body));
     if (connection->keep_alive) {
-        set_phase(connection, PHASE_IDLE);
+        http_connection_set_phase(connection, PHASE_IDLE);
         read_request(connection); /* it may have come already */
     } else if (connection->linger && connection->shut_ns == 0) {
-        set_phase(connection, PHASE_LINGER);
+        http_connection_set_phase(connection, PHASE_LINGER);
         shutdown(connection->place->fd, SHUT_WR);
         read_request(connection);
     } else {
-        connection_free(connection);
+        http_connection_free(connection);
     }
 }
 
@@ -660,7 +370,7 @@ static void open_connection(HttpServer *server, int fd, const char *name, char *
     connection->child_of = child_of;
     connection->stream = stream_new(server, fd, child_of != NULL, &connection->secret);
     g_queue_push_tail_link(&server->connections, &connection->link);
-    set_phase(connection, PHASE_HEAD); /* who connects asks */
+    http_connection_set_phase(connection, PHASE_HEAD); /* who connects asks */
     bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);
     bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
     bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
@@ -726,24 +436,25 @@ static void look_at(HttpConnection *connection, gint64 now_ns) {
 
     switch (connection->phase) {
     case PHASE_IDLE:
-        if (passed_ns > IDLE_NS) connection_free(connection);
+        if (passed_ns > IDLE_NS) http_connection_free(connection);
         break;
     case PHASE_HEAD:
     case PHASE_BODY:
         if (passed_ns > timeout_ns) cut_off(connection, COUNTER_HTTP_SLOW_REQUEST);
         break;
     case PHASE_ANSWERING:
-        if (connection->shut_ns > 0 && now_ns - connection->shut_ns > SHUT_NS) tell_gone(connection->exchange);
+        if (connection->shut_ns > 0 && now_ns - connection->shut_ns > SHUT_NS)
+            http_exchange_tell_gone(connection->exchange);
         break;
     case PHASE_PIECES:
     case PHASE_SENDING:
         if (gets_on(connection))
-            set_phase(connection, connection->phase);
+            http_connection_set_phase(connection, connection->phase);
         else if (passed_ns > timeout_ns)
             cut_off(connection, COUNTER_HTTP_UNREAD);
         break;
     case PHASE_LINGER:
-        if (passed_ns > LINGER_NS) connection_free(connection);
+        if (passed_ns > LINGER_NS) http_connection_free(connection);
         break;
     }
 }
@@ -782,7 +493,7 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
 
 void http_server_free(HttpServer *server) {
     if (!server) return;
-    while (server->connections.head != NULL) connection_free(server->connections.head->data);
+    while (server->connections.head != NULL) http_connection_free(server->connections.head->data);
     event_free(server->tick);
     event_free(server->acceptable);
     if (server->children != NULL) event_free(server->children);
