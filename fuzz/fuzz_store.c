@@ -87,7 +87,8 @@ static void ask_all(Archive *archive) {
         "slow",
         "operations?app=app-0",
         "pipelines?app=app-0&stage=0",
-        "samples?host=a"};
+        "samples?host=a",
+        "marks"};
 
     for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
         g_auto(GStrv) parts = g_strsplit(questions[i], "?", 2);

@@ -319,6 +319,15 @@ struct SparkQuery {
   10: optional list<i64> values          // accumulator, value, ...
 }
 
+/* Something that was done, on one host or on all ("*"): a fault that was made, a deployment. */
+struct HostMark {
+  1: string host,
+  2: i64 beginNs,
+  3: optional string kind,
+  4: optional i64 endNs,   // absent: a moment
+  5: optional string text
+}
+
 struct RecordBatch {
   1: i32 version,
   2: optional i32 needs,        // absent: 1
@@ -331,7 +340,8 @@ struct RecordBatch {
   9: optional list<HostSample> samples,
   10: optional list<SparkSplit> splits,
   11: optional list<SparkLink> links,
-  12: optional list<SparkQuery> queries
+  12: optional list<SparkQuery> queries,
+  13: optional list<HostMark> marks
 }
 
 enum Status {

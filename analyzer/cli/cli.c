@@ -36,6 +36,8 @@ static const Command *const cli_commands[] = {
     &command_hosts,
     &command_samples,
     &command_skew,
+    &command_mark,
+    &command_marks,
     &command_names,
     &command_watch,
     &command_stragglers,

@@ -68,6 +68,7 @@ static const Question questions[] = {
            "window", "peers", "edge", "evidence", "limit")},
     {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
     {"predict", answer_predict, ALLOW("app", "on", "stage", "since", "until", "limit")},
+    {"marks", answer_marks, ALLOW("since", "until", "host", "kind", "limit")},
     {"slow", answer_slow, ALLOW("since", "until", "limit")},
     {"bottleneck", answer_bottleneck, ALLOW("since", "until", "root", "traces", "limit")},
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},

@@ -23,6 +23,7 @@ typedef enum {
     SPARK_SPLIT,
     SPARK_LINK,
     SPARK_QUERY,
+    SPARK_MARK,
     SPARK_KIND_COUNT
 } SparkKind;
 
@@ -113,6 +114,16 @@ typedef struct HostSample {
     SparkDisks disks;
     SparkNets nets;
 } HostSample;
+
+/* Something that was done, on one host or on all: a fault that was made, a deployment. A record with the same host, begin
+ * and kind replaces it, so that what still lasts may get its end later. */
+typedef struct HostMark {
+    const char *host;        /* MARK_ALL_HOSTS: all */
+    gint64 begin_ns, end_ns; /* end -1: a moment */
+    const char *kind;        /* "fault", "deployment", ... */
+    const char *text;
+} HostMark;
+#define MARK_ALL_HOSTS "*"
 
 typedef struct SparkSplit {
     const char *app;

@@ -242,12 +242,19 @@ static const SparkField query_fields[] = {
     NUMS(SparkQuery, 10, values, "values"),
 };
 
+static const SparkField mark_fields[] = {
+    NEED_TEXT(HostMark, 1, host, "host"), NEED_I64(HostMark, 2, begin_ns, "beginNs"),
+    KEY_TEXT(HostMark, 3, kind, "kind"),  I64(HostMark, 4, end_ns, "endNs"),
+    TEXT(HostMark, 5, text, "text"),
+};
+
 static const SparkForm forms[SPARK_KIND_COUNT] = {
     [SPARK_APP] = FORM(SparkApp, app_fields),         [SPARK_EXECUTOR] = FORM(SparkExecutor, executor_fields),
     [SPARK_JOB] = FORM(SparkJob, job_fields),         [SPARK_STAGE] = FORM(SparkStage, stage_fields),
     [SPARK_TASK] = FORM(SparkTask, task_fields),      [SPARK_OPERATION] = FORM(SparkOperation, operation_fields),
     [SPARK_SAMPLE] = FORM(HostSample, sample_fields), [SPARK_SPLIT] = FORM(SparkSplit, split_fields),
     [SPARK_LINK] = FORM(SparkLink, link_fields),      [SPARK_QUERY] = FORM(SparkQuery, query_fields),
+    [SPARK_MARK] = FORM(HostMark, mark_fields),
 };
 
 const SparkForm *spark_form(SparkKind kind) {

@@ -46,6 +46,7 @@ SPARK_ACCESS(HostSample, SPARK_SAMPLE, spark_add_sample, spark_sample)
 SPARK_ACCESS(SparkSplit, SPARK_SPLIT, spark_add_split, spark_split)
 SPARK_ACCESS(SparkLink, SPARK_LINK, spark_add_link, spark_link)
 SPARK_ACCESS(SparkQuery, SPARK_QUERY, spark_add_query, spark_query)
+SPARK_ACCESS(HostMark, SPARK_MARK, spark_add_mark, spark_mark)
 #undef SPARK_ACCESS
 
 /* Zero-terminated text in the batch's memory. spark_text_shared() keeps equal texts once (hosts, executors, names: what

@@ -145,6 +145,21 @@ static gboolean may_post(Http *http, HttpPost *post) {
     return FALSE;
 }
 
+/* It is put to those that wait, or has its answer. */
+static void put_post(Http *http, HttpExchange *exchange, HttpPost *post, PostKind kind) {
+    post->kind = kind;
+    post->principal = g_strdup(http_exchange_principal(exchange));
+    post->address = g_strdup(http_exchange_peer(exchange));
+    post->account =
+        quota_account(http->options.quotas, http_exchange_principal(exchange), http_exchange_peer(exchange));
+    if (!may_post(http, post)) {
+        send_posted(post);
+        return;
+    }
+    post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
+    if (!http_posts_put(http->posts, post)) send_posted(post);
+}
+
 static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
     const HttpRequest *request = http_exchange_request(exchange);
     OtlpForm form;
@@ -157,18 +172,7 @@ static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
         return;
     }
 
-    HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
-    post->kind = kind;
-    post->principal = g_strdup(http_exchange_principal(exchange));
-    post->address = g_strdup(http_exchange_peer(exchange));
-    post->account =
-        quota_account(http->options.quotas, http_exchange_principal(exchange), http_exchange_peer(exchange));
-    if (!may_post(http, post)) {
-        send_posted(post);
-        return;
-    }
-    post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
-    if (!http_posts_put(http->posts, post)) send_posted(post);
+    put_post(http, exchange, http_post_new(form, gzip, http_exchange_take_body(exchange), exchange), kind);
 }
 
 static void take_otlp(void *arg, HttpExchange *exchange, const char *rest) {
@@ -184,6 +188,16 @@ static void take_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
 static void take_htraced(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     take_post(arg, exchange, POST_HTRACED);
+}
+
+/* A page of somebody else cannot send JSON without being asked, and is refused by its Origin. */
+static void take_mark(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    if (!type_is(http_exchange_request(exchange)->content_type, "application/json"))
+        http_send_error(exchange, 415, "send application/json");
+    else
+        put_post(arg, exchange, http_post_new(OTLP_JSON, FALSE, http_exchange_take_body(exchange), exchange),
+                 POST_MARK);
 }
 
 /* ---- logins of browsers ---- */
@@ -372,6 +386,11 @@ static void ask_of_trace(void *arg, HttpExchange *exchange, const char *rest) {
     ask(arg, exchange, JOB_QUERY, rest - strlen("trace/"));
 }
 
+static void ask_marks(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    ask(arg, exchange, JOB_QUERY, "marks");
+}
+
 static void ask_export(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     ask(arg, exchange, JOB_EXPORT, "export");
@@ -438,6 +457,7 @@ static void stop_run(void *arg, HttpExchange *exchange, const char *rest) {
 #define SHELL_USE    "this has plumbd do something: use POST"
 #define LOGIN_USE    "a login changes things: use POST"
 #define PAGE_USE     "a page is read: use GET"
+#define MARKS_USE    "marks are read with GET, and made with POST"
 #define SPANS_USE    "spans are sent: use POST; questions are under " API
 
 /* The first that fits. docs/security.md has the same table for people. */
@@ -456,6 +476,8 @@ static const Route routes[] = {
     {API "shell/run", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, begin_run},
     {API "shell/stop", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, stop_run},
     {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_trace},
+    {API "marks", ACCESS_WRITE, TRUE, MARKS_USE, AUDIT_MARK, take_mark},
+    {API "marks", ACCESS_READ, FALSE, MARKS_USE, AUDIT_QUESTION, ask_marks},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_question}, /* any of analyzer/query/query.c */
     {"/api/services", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
     {"/api/services/*/operations", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "receiver/http/http_jobs.h"
-#include "receiver/http/posts.h"
+#include "receiver/http/posts/posts.h"
 #include "receiver/shell/limits.h"
 
 typedef struct HttpOptions {

@@ -122,7 +122,8 @@ static gboolean parse_target(Text target, HttpRequest *request, int *code, GErro
 static HttpSpans spans_of(const HttpRequest *request) {
     if (request->method != HTTP_POST) return HTTP_NO_SPANS;
     if (strcmp(request->path, "/v1/traces") == 0) return HTTP_OTLP;
-    if (g_str_has_prefix(request->path, "/api/v1/shell/")) return HTTP_COMMAND;
+    if (g_str_has_prefix(request->path, "/api/v1/shell/") || strcmp(request->path, "/api/v1/marks") == 0)
+        return HTTP_COMMAND;
     if (strcmp(request->path, "/writeSpans") == 0) return HTTP_HTRACED;
     return strcmp(request->path, "/api/v2/spans") == 0 ? HTTP_ZIPKIN : HTTP_NO_SPANS;
 }

@@ -466,6 +466,31 @@ IntakeResult intake_hrpc(Intake *intake, Bytes request, GByteArray *out) {
 
 /* ---- batches without a frame ---- */
 
+/* What was put last: its answer, and to the journal. */
+static void settle_made(Intake *intake, WireReply *reply) {
+    g_array_index(intake->replies, PendingReply, intake->replies->len - 1).into = reply;
+    intake_commit(intake);
+    drop_frame(intake);
+}
+
+IntakeResult intake_records(Intake *intake, SparkRecords *records, WireReply *reply) {
+    const WireHeader header = {.call = CALL_SUBMIT_RECORDS};
+    const Pressure pressure = intake_pressure(intake);
+    IntakeResult result;
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+    spark_records_free(intake->spare);
+    intake->spare = records;
+
+    if (pressure != PRESSURE_NONE) {
+        result = answer_later(intake, NULL, &header, pressure);
+    } else {
+        if (intake->masker != NULL) masker_records(intake->masker, records);
+        result = take_records(intake, make_records_frame(intake, records), &header, 0, NULL);
+    }
+    settle_made(intake, reply);
+    return result;
+}
+
 IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply) {
     const WireHeader header = {.call = CALL_SUBMIT};
     const Pressure pressure = intake_pressure(intake);
@@ -481,9 +506,7 @@ IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply) {
                                                       : take_batch(intake, batch, frame, &header, NULL);
     }
 
-    g_array_index(intake->replies, PendingReply, intake->replies->len - 1).into = reply;
-    intake_commit(intake);
-    drop_frame(intake);
+    settle_made(intake, reply);
     return result;
 }
 

@@ -82,6 +82,8 @@ IntakeResult intake_hrpc(Intake *intake, Bytes request, GByteArray *out);
 /* The same for a batch that came in another form than a frame (OTLP): the journal gets it as a frame, and it is
  * committed at once. Its answer is in *reply after intake_finish(). LATER or TAKEN. */
 IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply);
+/* The same for a few records, which are taken over. */
+IntakeResult intake_records(Intake *intake, SparkRecords *records, WireReply *reply);
 /* Bytes packed and not yet committed: commit early when they grow large. */
 gsize intake_pending_bytes(const Intake *intake);
 /* FALSE: the journal could not be written; what was taken since the last commit will be answered TRY_LATER. */

@@ -27,6 +27,7 @@ static const struct {
     [AUDIT_EXPORT] = {"export", AUDIT_LEVEL_CHANGES},
     [AUDIT_QUESTION] = {"question", AUDIT_LEVEL_READS},
     [AUDIT_ANALYSIS] = {"analysis", AUDIT_LEVEL_CHANGES},
+    [AUDIT_MARK] = {"mark", AUDIT_LEVEL_CHANGES},
     [AUDIT_LEFT_OUT] = {"left out", AUDIT_LEVEL_CHANGES},
 };
 

@@ -25,6 +25,7 @@ typedef enum {
     AUDIT_EXPORT,
     AUDIT_QUESTION,
     AUDIT_ANALYSIS, /* of the page's shell: begun, or stopped */
+    AUDIT_MARK,
     AUDIT_LEFT_OUT, /* lines that are not there */
 } AuditAction;
 

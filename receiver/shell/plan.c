@@ -108,6 +108,8 @@ static const PlanParameter of_hosts[] = {ARGUMENT("host", "host", FALSE), OPTION
                                          LIMIT, THE_END};
 static const PlanParameter of_samples[] = {ARGUMENT("host", "host", TRUE), PERIOD,
                                            OPTION("step", PLAN_TEXT, "duration"), THE_END};
+static const PlanParameter of_marks[] = {PERIOD, OPTION("host", PLAN_TEXT, "host"), OPTION("kind", PLAN_TEXT, NULL),
+                                         LIMIT, THE_END};
 static const PlanParameter of_skew[] = {PERIOD, LIMIT, THE_END};
 static const PlanParameter of_names[] = {ARGUMENT("text", NULL, FALSE),
                                          OPTION("kind", PLAN_CHOICE, "function|host|annotation"),
@@ -183,6 +185,7 @@ const PlanAnalysis plan_analyses[] = {
     {"trace", "One trace as a tree", of_trace},
     {"diff", "What became slower", of_diff},
     {"hosts", "Hosts that tasks waited for", of_hosts},
+    {"marks", "What was done to the hosts", of_marks},
     {"samples", "A host's processor, disk and network over time", of_samples},
     {"skew", "How far the clocks of hosts are apart", of_skew},
     {"names", "Functions, hosts and annotations that are stored", of_names},

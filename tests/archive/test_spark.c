@@ -78,11 +78,13 @@ static const char *const apps[] = {"app-0", "app-1", "app-2", "app-3"};
 
 static void assert_all_stored(Fixture *fixture, const SparkRecords *records) {
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
-        if (kind == SPARK_SAMPLE) continue;
+        if (spark_kind_timed((SparkKind)kind)) continue;
         for (guint i = 0; i < G_N_ELEMENTS(apps); i++) assert_stored(fixture, records, (SparkKind)kind, apps[i]);
     }
     for (guint i = 0; i < records->of[SPARK_SAMPLE]->len; i++)
         assert_stored(fixture, records, SPARK_SAMPLE, spark_sample(records, i)->host);
+    for (guint i = 0; i < records->of[SPARK_MARK]->len; i++)
+        assert_stored(fixture, records, SPARK_MARK, spark_mark(records, i)->host);
 }
 
 static void test_random(gconstpointer rocksdb) {
@@ -255,6 +257,7 @@ static void test_remove_old(gconstpointer rocksdb) {
     for (gint64 ms = 500; ms <= 2500; ms += 500) {
         HostSample *sample = spark_add_sample(records);
         sample->host = ms < 1500 ? "node-1" : "node-2", sample->time_ns = ms * 1000000;
+        *spark_add_mark(records) = (HostMark){ms < 1500 ? "node-3" : "node-2", ms * 1000000, -1, "note", "done"};
     }
     add_app(late, "app-0", 1);
     put(&fixture, records, 0);
@@ -262,12 +265,13 @@ static void test_remove_old(gconstpointer rocksdb) {
 
     SparkRemoved removed = remove_old(&fixture, (SparkRemoval){.before_ms = 2000});
     g_assert_cmpuint(removed.apps, ==, 1);
-    g_assert_cmpuint(removed.records, ==, 3 + 3); /* and samples of 500, 1000 and 1500 ms */
+    g_assert_cmpuint(removed.records, ==, 3 + 3 + 3); /* and samples and marks of 500, 1000 and 1500 ms */
     SparkTotals totals;
     g_assert_true(archive_spark_totals(fixture.archive, &totals, NULL));
     g_assert_cmpuint(totals.apps, ==, 3);
     g_assert_cmpuint(totals.hosts, ==, 1);
     g_assert_cmpuint(totals.records[SPARK_SAMPLE], ==, 2);
+    g_assert_cmpuint(totals.records[SPARK_MARK], ==, 2);
 
     /* For room: the oldest one, and only if it is older than what is kept whole. */
     removed = remove_old(&fixture, (SparkRemoval){.oldest = TRUE, .oldest_before_ms = 2000});

@@ -21,6 +21,7 @@ ROWS = {
     "executors": ["executors"],
     "hosts": ["hosts"],
     "jobs": ["jobs"],
+    "marks": ["marks"],
     "names": ["names"],
     "nodes": ["nodes", "stages.hosts"],
     "operations": ["stages.operations"],

@@ -78,7 +78,8 @@ void records_random_add(SparkRecords *records, SparkKind kind, GRand *rand, guin
     char app[32];
     fill(records, form, rand, record);
     g_snprintf(app, sizeof app, "app-%d", g_rand_int_range(rand, 0, (gint32)n_apps));
-    if (kind != SPARK_SAMPLE) *(const char **)record = spark_text_shared(records, app, strlen(app));
+    if (kind != SPARK_SAMPLE && kind != SPARK_MARK)
+        *(const char **)record = spark_text_shared(records, app, strlen(app));
     for (guint i = 0; i < form->n_fields; i++) {
         const SparkField *field = &form->fields[i];
         if (field->type == FIELD_I64 && strcmp(field->name, "stage") == 0)

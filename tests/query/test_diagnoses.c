@@ -80,6 +80,13 @@ static void add_samples(SparkRecords *records) {
     }
 }
 
+static void add_marks(SparkRecords *records) {
+    const HostMark made[] = {{"a", BASE_MS * NS_PER_MS, (BASE_MS + 60000) * NS_PER_MS, "fault", "disk throttled"},
+                             {MARK_ALL_HOSTS, (BASE_MS + 5000) * NS_PER_MS, -1, "deployment", "3.4.2"},
+                             {"b", (BASE_MS - 60000) * NS_PER_MS, -1, "note", "rack moved"}};
+    for (guint i = 0; i < G_N_ELEMENTS(made); i++) *spark_add_mark(records) = made[i];
+}
+
 /* HadoopRDD takes 600 ms, in task 3 2600; the map 300. Nine tenths of each task's run time are covered but for task 7,
  * of whose 2400 ms it is 900. */
 static void add_operations(SparkRecords *records) {
@@ -121,6 +128,7 @@ static void fill(Fixture *fixture, gboolean operations) {
     add_app(records);
     add_tasks(records);
     add_samples(records);
+    add_marks(records);
     if (operations) add_operations(records);
     put(fixture, records);
 }
@@ -291,6 +299,35 @@ static void test_samples(void) {
     }
 }
 
+static void test_marks(void) {
+    static const struct {
+        const char *params;
+        gsize n;
+        const char *first;
+    } cases[] = {
+        {"host=a", 2, "3.4.2"},
+        {"host=nobody", 1, "3.4.2"},
+        {"kind=note", 1, "rack moved"},
+        {"kind=none", 0, NULL},
+        {"since=1605955981000000000", 2, "3.4.2"}, /* the fault lasts into it */
+        {"until=1605955980000000000", 1, "rack moved"},
+        {"limit=1", 1, "3.4.2"},
+    };
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *answer = fixture_answer(&fixture, "marks", "");
+    fixture_check_document("marks", answer);
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "marks")), ==, 3);
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        json_auto_t *some = fixture_answer(&fixture, "marks", cases[i].params);
+        const json_t *rows = json_object_get(some, "marks");
+        g_assert_cmpuint(json_array_size(rows), ==, cases[i].n);
+        g_assert_cmpstr(json_string_value(json_object_get(json_array_get(rows, 0), "text")), ==, cases[i].first);
+        g_assert_true(json_is_true(json_object_get(some, "more")) == (strcmp(cases[i].params, "limit=1") == 0));
+    }
+}
+
 /* The same operations as spans of the tasks' own traces give the same scores, and lead to the traces. */
 static void test_traced_operations(void) {
     g_auto(Fixture) fixture = {0};
@@ -341,6 +378,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/stragglers/methods", test_methods);
     g_test_add_func("/query/operations/records", test_operations);
     g_test_add_func("/query/operations/pipelines", test_pipelines);
+    g_test_add_func("/query/marks", test_marks);
     g_test_add_func("/query/samples", test_samples);
     g_test_add_func("/query/operations/traces", test_traced_operations);
     g_test_add_func("/query/operations/none", test_without_operations);

@@ -280,6 +280,7 @@ static const struct {
     {"operations", "app=app-1&stage=3", 0},
     {"pipelines", "app=app-1&stage=3", 0},
     {"samples", "host=host00001", 0},
+    {"marks", "", 0},
     {"apps", "", 0},
     {"apps", "limit=0", 0},
     {"advise", "app=app-1", 0},

@@ -17,7 +17,7 @@ from tests.receiver.test_http import load, readers_that_stop
 from tests.receiver.waiting import wait_for
 
 # Of plumb, but not for the page: they write, read files, ask for passwords, or never end.
-COMMANDS_LEFT_OUT = {"import", "export", "token", "watch", "load plan", "load run", "load report", "load clean"}
+COMMANDS_LEFT_OUT = {"import", "export", "token", "mark", "watch", "load plan", "load run", "load report", "load clean"}
 # Where plumb asks, how it logs in, files, and forms that are no lines.
 OPTIONS_LEFT_OUT = {"server", "ca", "certificate", "key", "token-file", "store", "json", "color", "help"}
 OPTIONS_LEFT_OUT |= {"config", "dot", "chrome", "negotiate", "csv", "otlp"}

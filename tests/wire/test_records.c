@@ -238,7 +238,7 @@ static void repair_classes(void) {
                            PLUMB_TYPE_SPARK_SPLIT,     PLUMB_TYPE_SPARK_LINK,  PLUMB_TYPE_SPARK_OPERATION,
                            PLUMB_TYPE_HOST_SAMPLE,     PLUMB_TYPE_HOST_DISK,   PLUMB_TYPE_HOST_NET,
                            PLUMB_TYPE_SPARK_PAIR,      PLUMB_TYPE_SPARK_RDD,   PLUMB_TYPE_SPARK_PLAN_METRIC,
-                           PLUMB_TYPE_SPARK_PLAN_NODE, PLUMB_TYPE_SPARK_QUERY};
+                           PLUMB_TYPE_SPARK_PLAN_NODE, PLUMB_TYPE_SPARK_QUERY, PLUMB_TYPE_HOST_MARK};
     for (gsize i = 0; i < G_N_ELEMENTS(types); i++) glib_repair_class(types[i]);
 }
 

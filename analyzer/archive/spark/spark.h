@@ -33,14 +33,14 @@ typedef struct SparkTotals {
 } SparkTotals;
 gboolean archive_spark_totals(Archive *archive, SparkTotals *totals, GError **error);
 
-/* Which records: those of a kind of one owner (application's key; of samples the host), in the order of their keys. */
+/* Which records: those of a kind of one owner (application's key; of samples and marks the host), in the order of their keys. */
 typedef struct SparkSelect {
     SparkKind kind;
     const char *owner;
     gint64 stage;              /* STAGE, TASK, OPERATION: only these; -1: all */
     gint32 attempt;            /* and of the stage's attempt; -1: all */
     gint64 task;               /* SPLIT, LINK; with stage and attempt TASK, OPERATION; -1: all */
-    gint64 since_ns, until_ns; /* SAMPLE: times in [since, until); both 0: all */
+    gint64 since_ns, until_ns; /* SAMPLE, MARK: times (begins) in [since, until); both 0: all */
 } SparkSelect;
 #define SPARK_SELECT(k, o)                                                                                             \
     { .kind = (k), .owner = (o), .stage = -1, .attempt = -1, .task = -1 }
@@ -63,7 +63,7 @@ gint64 spark_app_age_from_ms(const SparkApp *app, const SparkOwner *owner);
 
 typedef struct SparkRemoval {
     gint64
-        before_ms; /* applications that ended before go, and samples from before, but of the time of those that stay */
+        before_ms; /* applications that ended before go, and samples and marks from before, but of the time of those that stay */
     gboolean oldest; /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
     gint64 oldest_before_ms;
 } SparkRemoval;

@@ -69,6 +69,7 @@ SparkKey spark_record_key(SparkKind kind, guint64 owner, const void *record) {
         spark_key_u64(&key, ((const SparkOperation *)record)->task);
         break;
     case SPARK_SAMPLE: spark_key_u64(&key, ((const HostSample *)record)->time_ns); break;
+    case SPARK_MARK: spark_key_u64(&key, ((const HostMark *)record)->begin_ns); break;
     case SPARK_SPLIT: spark_key_u64(&key, ((const SparkSplit *)record)->task); break;
     case SPARK_LINK: spark_key_u64(&key, ((const SparkLink *)record)->task); break;
     case SPARK_QUERY:

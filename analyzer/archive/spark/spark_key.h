@@ -2,7 +2,7 @@
  *
  *   0, 0 u8, hash of the application's key u64     SparkOwner: its key, when something of it was last written (ms), and
  *   0, 1 u8, hash of the host's name u64           how many records of each kind there are
- *   1 + kind u8, hash u64 of the application (of samples: of the host), and then
+ *   1 + kind u8, hash u64 of the application (of samples and marks: of the host), and then
  *     app        nothing
  *     executor   hash of its id u64
  *     job        job u64
@@ -13,12 +13,13 @@
  *     split      task attempt id u64, hash of the other fields u64
  *     link       task attempt id u64, hash of the other fields u64
  *     query      query u64, part u64
+ *     mark       begin in ns u64, hash of the kind u64
  *   32, trace id u64, hash of the application u64, task attempt id u64, hash u64     nothing: the way from a trace to
  *                                                                                  its links
  *
  * Values are spark_code.h's. A record that is told again has the same key, so a log that is read again changes nothing.
  * Hashes are FNV-1a with splitmix64's finaliser, 64 bits: an owner whose name differs from that of its hash's entry is
- * refused. -1 is all ones in a key. Stages lie in order, their tasks one behind the other; samples in order of time. */
+ * refused. -1 is all ones in a key. Stages lie in order, their tasks one behind the other; samples and marks in order of time. */
 #pragma once
 
 #include "common/base/bytes.h"
@@ -38,7 +39,9 @@ typedef struct SparkKey {
 } SparkKey;
 
 static inline Bytes spark_key_bytes(const SparkKey *key) { return (Bytes){key->bytes, key->size_bytes}; }
-static inline OwnerKind spark_owner_kind(SparkKind kind) { return kind == SPARK_SAMPLE ? OWNER_HOST : OWNER_APP; }
+/* Of hosts, in the order of their time; the others are of applications. */
+static inline gboolean spark_kind_timed(SparkKind kind) { return kind == SPARK_SAMPLE || kind == SPARK_MARK; }
+static inline OwnerKind spark_owner_kind(SparkKind kind) { return spark_kind_timed(kind) ? OWNER_HOST : OWNER_APP; }
 
 guint64 spark_hash_text(const char *text);
 SparkKey spark_owner_key(OwnerKind kind, guint64 hash);

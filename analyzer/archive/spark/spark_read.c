@@ -67,10 +67,12 @@ static SparkKey select_prefix(const SparkSelect *select) {
     return key;
 }
 
-/* Samples end at a time; the other kinds where the prefix ends. */
+/* Samples and marks end at a time; the other kinds where the prefix ends. */
 static gboolean selected(const SparkSelect *select, const void *record) {
-    if (select->kind != SPARK_SAMPLE || select->until_ns == 0) return TRUE;
-    return ((const HostSample *)record)->time_ns < select->until_ns;
+    if (!spark_kind_timed(select->kind) || select->until_ns == 0) return TRUE;
+    const gint64 time_ns =
+        select->kind == SPARK_SAMPLE ? ((const HostSample *)record)->time_ns : ((const HostMark *)record)->begin_ns;
+    return time_ns < select->until_ns;
 }
 
 gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkRecords *texts, SparkVisitor visitor,
@@ -78,7 +80,7 @@ gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkR
     const SparkForm *form = spark_form(select->kind);
     const SparkKey prefix = select_prefix(select);
     SparkKey from = prefix;
-    if (select->kind == SPARK_SAMPLE && select->since_ns > 0) spark_key_u64(&from, select->since_ns);
+    if (spark_kind_timed(select->kind) && select->since_ns > 0) spark_key_u64(&from, select->since_ns);
     const char *owner = spark_text_shared(texts, select->owner, strlen(select->owner));
     g_autofree void *record = g_malloc(form->size_bytes);
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_SPARK);

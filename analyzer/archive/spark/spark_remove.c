@@ -1,5 +1,5 @@
-/* Records of Spark go by application, when it ended long ago; samples of hosts by their time, but not while an
- * application that ran then stays. */
+/* Records of Spark go by application, when it ended long ago; samples and marks of hosts by their time, but not while
+ * an application that ran then stays. */
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
@@ -20,7 +20,7 @@ typedef struct Candidate {
     gint64 begin_ms, end_ms; /* of an application that says so; else -1, -1 */
 } Candidate;
 
-/* Times of which samples stay. */
+/* Times of which samples and marks stay. */
 typedef struct Kept {
     gint64 since_ms, until_ms;
 } Kept;
@@ -144,7 +144,7 @@ static gboolean remove_apps(Candidates *candidates, const SparkRemoval *removal,
     return TRUE;
 }
 
-/* ---- samples ---- */
+/* ---- samples and marks ---- */
 
 static gboolean count_one(void *arg, const void *record) {
     (void)record;
@@ -160,32 +160,42 @@ static gboolean host_get(Archive *archive, guint64 hash, SparkRecords *texts, Sp
     return fail(error, PLUMB_ERROR_CORRUPT, "the store's entry of a host is missing or malformed");
 }
 
-/* Samples of one host in [since_ms, until_ms). */
-static gboolean remove_samples(Candidates *hosts, const char *host, const Kept *gone, SparkRemoved *removed,
-                               GError **error) {
-    SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, host);
-    select.since_ns = gone->since_ms * NS_PER_MS;
-    select.until_ns = gone->until_ms * NS_PER_MS;
-    guint64 n = 0;
-    if (!archive_spark_visit(hosts->archive, &select, hosts->texts, (SparkVisitor){count_one, &n}, error)) return FALSE;
-    if (n == 0) return TRUE;
+/* Samples and marks of one host in [since_ms, until_ms): those of a kind. */
+static gboolean count_timed(Candidates *hosts, SparkSelect *select, const Kept *gone, guint64 *n, GError **error) {
+    select->since_ns = gone->since_ms * NS_PER_MS;
+    select->until_ns = gone->until_ms * NS_PER_MS;
+    return archive_spark_visit(hosts->archive, select, hosts->texts, (SparkVisitor){count_one, n}, error);
+}
+
+static void delete_timed(StoreBatch *batch, const SparkSelect *select) {
+    SparkKey from = spark_prefix(select->kind, spark_hash_text(select->owner)), until = from;
+    if (select->since_ns > 0) spark_key_u64(&from, select->since_ns);
+    spark_key_u64(&until, select->until_ns);
+    store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(&from), spark_key_bytes(&until));
+}
+
+static gboolean remove_timed(Candidates *hosts, const char *host, const Kept *gone, SparkRemoved *removed,
+                             GError **error) {
+    SparkSelect samples = SPARK_SELECT(SPARK_SAMPLE, host), marks = SPARK_SELECT(SPARK_MARK, host);
+    guint64 n_samples = 0, n_marks = 0;
+    if (!count_timed(hosts, &samples, gone, &n_samples, error) || !count_timed(hosts, &marks, gone, &n_marks, error))
+        return FALSE;
+    if (n_samples + n_marks == 0) return TRUE;
 
     const guint64 hash = spark_hash_text(host);
     SparkOwner owner;
     if (!host_get(hosts->archive, hash, hosts->texts, &owner, error)) return FALSE;
-    removed->records += n;
-    if (n >= owner.records[SPARK_SAMPLE]) return remove_owner(hosts->archive, OWNER_HOST, host, error);
-    owner.records[SPARK_SAMPLE] -= n;
+    removed->records += n_samples + n_marks;
+    owner.records[SPARK_SAMPLE] -= MIN(n_samples, owner.records[SPARK_SAMPLE]);
+    owner.records[SPARK_MARK] -= MIN(n_marks, owner.records[SPARK_MARK]);
+    if (count_records(&owner) == 0) return remove_owner(hosts->archive, OWNER_HOST, host, error);
 
     g_autoptr(StoreBatch) batch = store_batch_new(hosts->archive->store);
     g_autoptr(GByteArray) value = g_byte_array_new();
     const SparkKey key = spark_owner_key(OWNER_HOST, hash);
-    SparkKey from = spark_prefix(SPARK_SAMPLE, hash), until = from;
-    if (select.since_ns > 0) spark_key_u64(&from, select.since_ns);
-    spark_key_u64(&until, select.until_ns);
-
     spark_owner_encode(&owner, value);
-    store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(&from), spark_key_bytes(&until));
+    delete_timed(batch, &samples);
+    delete_timed(batch, &marks);
     store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){value->data, value->len});
     return store_write(hosts->archive->store, batch, FALSE, error);
 }
@@ -197,7 +207,7 @@ static gboolean remove_between(Candidates *hosts, const char *host, gint64 befor
     for (guint i = 0; i <= hosts->kept->len && since_ms < before_ms; i++) {
         const Kept *kept = i < hosts->kept->len ? &g_array_index(hosts->kept, Kept, i) : NULL;
         const Kept gone = {since_ms, MIN(before_ms, kept ? kept->since_ms : before_ms)};
-        if (gone.until_ms > gone.since_ms && !remove_samples(hosts, host, &gone, removed, error)) return FALSE;
+        if (gone.until_ms > gone.since_ms && !remove_timed(hosts, host, &gone, removed, error)) return FALSE;
         if (kept) since_ms = MAX(since_ms, kept->until_ms);
     }
     return TRUE;

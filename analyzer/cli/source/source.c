@@ -52,6 +52,10 @@ gboolean source_export(Source *source, const Ask *ask, const SourceSink *sink, G
     return source->kind->export(source->self, ask, sink, error);
 }
 
+json_t *source_mark(Source *source, const json_t *mark, GError **error) {
+    return source->kind->mark(source->self, mark, error);
+}
+
 gboolean source_flush(Source *source, guint64 *closed_traces, GError **error) {
     return source->kind->flush(source->self, closed_traces, error);
 }

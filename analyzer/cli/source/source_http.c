@@ -183,7 +183,6 @@ static gboolean fail_too_large(HttpSource *self, GError **error) {
 static void set_security(HttpSource *self) {
     const WireSecurity *security = &self->security;
     curl_easy_setopt(self->curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
-    if (self->headers != NULL) curl_easy_setopt(self->curl, CURLOPT_HTTPHEADER, self->headers);
     if (security->ca != NULL) {
         curl_easy_setopt(self->curl, CURLOPT_CAINFO, security->ca);
         curl_easy_setopt(self->curl, CURLOPT_CAPATH, NULL);
@@ -195,8 +194,9 @@ static void set_security(HttpSource *self) {
     curl_easy_setopt(self->curl, CURLOPT_USERPWD, ":"); /* whoever the ticket is of */
 }
 
-/* Performs the request for url; FALSE also when the transfer is whole but the server said no. */
-static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply *reply, GError **error) {
+/* Performs the request for url; FALSE also when the transfer is whole but the server said no. body: of a POST, JSON or
+ * empty; NULL: GET. */
+static gboolean perform(HttpSource *self, const char *url, const char *body, Reply *reply, GError **error) {
     curl_easy_reset(self->curl);
     self->message[0] = '\0';
 
@@ -217,7 +217,9 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
     if (reply->sink == NULL) curl_easy_setopt(self->curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)most_answer_bytes());
     curl_easy_setopt(self->curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(self->curl, CURLOPT_WRITEDATA, reply);
-    if (post) curl_easy_setopt(self->curl, CURLOPT_POSTFIELDS, "");
+    struct curl_slist json = {(char *)"Content-Type: application/json", self->headers};
+    if (body != NULL) curl_easy_setopt(self->curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(self->curl, CURLOPT_HTTPHEADER, body != NULL ? &json : self->headers);
 
     CURLcode code = curl_easy_perform(self->curl);
     if (reply->error != NULL) {
@@ -268,11 +270,11 @@ static gboolean fail_status(HttpSource *self, const GString *body, GError **erro
     return FALSE;
 }
 
-static json_t *request(HttpSource *self, const Ask *ask, gboolean post, GError **error) {
+static json_t *request(HttpSource *self, const Ask *ask, const char *body, GError **error) {
     g_autofree char *url = url_of(self, ask);
     Reply reply = {.source = self, .body = g_string_new(NULL)};
     json_t *document = NULL;
-    if (perform(self, url, post, &reply, error)) {
+    if (perform(self, url, body, &reply, error)) {
         if (status_of(self) == 200) {
             document = parse(self, reply.body, error);
         } else {
@@ -289,7 +291,7 @@ static gboolean http_export(void *data, const Ask *ask, const SourceSink *sink, 
     HttpSource *self = data;
     g_autofree char *url = url_of(self, ask);
     Reply reply = {.source = self, .body = g_string_new(NULL), .sink = sink};
-    gboolean done = perform(self, url, FALSE, &reply, error);
+    gboolean done = perform(self, url, NULL, &reply, error);
     if (done && status_of(self) != 200) done = fail_status(self, reply.body, error);
     g_string_free(reply.body, TRUE);
     return done;
@@ -297,11 +299,19 @@ static gboolean http_export(void *data, const Ask *ask, const SourceSink *sink, 
 
 static gboolean http_flush(void *self, guint64 *closed_traces, GError **error) {
     g_autoptr(Ask) ask = ask_new("flush");
-    json_t *document = request(self, ask, TRUE, error);
+    json_t *document = request(self, ask, "", error);
     if (document == NULL) return FALSE;
     *closed_traces = (guint64)json_integer_value(json_object_get(document, "closed_traces"));
     json_decref(document);
     return TRUE;
 }
 
-const SourceKind source_http_kind = {http_ask, http_export, http_flush, http_close};
+static json_t *http_mark(void *self, const json_t *mark, GError **error) {
+    g_autoptr(Ask) ask = ask_new("marks");
+    char *body = json_dumps(mark, JSON_COMPACT);
+    json_t *document = request(self, ask, body, error);
+    free(body);
+    return document;
+}
+
+const SourceKind source_http_kind = {http_ask, http_export, http_flush, http_mark, http_close};

@@ -7,6 +7,7 @@ typedef struct SourceKind {
     json_t *(*ask)(void *self, const Ask *ask, GError **error);
     gboolean (*export)(void *self, const Ask *ask, const SourceSink *sink, GError **error);
     gboolean (*flush)(void *self, guint64 *closed_traces, GError **error);
+    json_t *(*mark)(void *self, const json_t *mark, GError **error);
     void (*close)(void *self);
 } SourceKind;
 

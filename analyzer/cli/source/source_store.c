@@ -107,4 +107,11 @@ static gboolean store_source_flush(void *data, guint64 *closed_traces, GError **
     return fail(error, PLUMB_ERROR_CONFIG, "a store folder is read only: ask the running plumbd with --server");
 }
 
-const SourceKind source_store_kind = {store_source_ask, store_source_export, store_source_flush, store_source_close};
+static json_t *store_source_mark(void *data, const json_t *mark, GError **error) {
+    (void)mark;
+    store_source_flush(data, NULL, error);
+    return NULL;
+}
+
+const SourceKind source_store_kind = {store_source_ask, store_source_export, store_source_flush, store_source_mark,
+                                      store_source_close};

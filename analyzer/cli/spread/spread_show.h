@@ -9,6 +9,7 @@ void show_contrast(const json_t *document, const ShowOptions *options, GString *
 void show_samples(const json_t *document, const ShowOptions *options, GString *out);
 void show_pipelines(const json_t *document, const ShowOptions *options, GString *out);
 void show_names(const json_t *document, const ShowOptions *options, GString *out);
+void show_marks(const json_t *document, const ShowOptions *options, GString *out);
 void show_skew(const json_t *document, const ShowOptions *options, GString *out);
 
 /* A row for each step and bin: begin_time_ns, from_UNIT, to_UNIT, calls. New references, as those below. */

@@ -50,5 +50,5 @@ gboolean params_choice(const QueryParams *params, const char *name, const char *
 gboolean params_roles(const QueryParams *params, guint32 *roles, GError **error);
 
 /* Points in time and lengths of time as people write them; FALSE when malformed or out of range. */
-gboolean text_to_time(const char *text, gint64 now_ns, gint64 *ns); /* for tests */
-gboolean text_to_duration(const char *text, gint64 *ns);            /* for tests */
+gboolean text_to_time(const char *text, gint64 now_ns, gint64 *ns);
+gboolean text_to_duration(const char *text, gint64 *ns); /* for tests */

@@ -112,7 +112,8 @@ static gboolean export_owners(RecordExport *records, OwnerKind kind, GError **er
     for (guint i = 0; i < owners->len && !records->export->stopped; i++) {
         const SparkOwner *owner = &g_array_index(owners, SparkOwner, i);
         const gboolean done = kind == OWNER_APP ? export_app(records, owner, error)
-                                                : export_kind(records, SPARK_SAMPLE, owner->name, error);
+                                                : export_kind(records, SPARK_SAMPLE, owner->name, error) &&
+                                                      export_kind(records, SPARK_MARK, owner->name, error);
         if (!done) return FALSE;
     }
     return TRUE;

@@ -1,4 +1,4 @@
-/* Bodies with spans, on their way from the HTTP thread to the journal and the shards, and their answers back. One
+/* Bodies with spans or a mark, on their way from the HTTP thread to the journal and the shards, and their answers back. One
  * thread with an intake of its own (receiver/net/intake.h): spans that come over HTTP are journaled, bounded and
  * acknowledged as those of the Thrift port are. What waits is bounded; past that a sender is told to wait. Knows no
  * libevent. */
@@ -9,15 +9,16 @@
 #include "common/wire/otlp/zipkin.h"
 #include "receiver/net/intake.h"
 
-/* Bodies that wait: of all peers together. A body itself is bounded by HTTP_SPANS_MAX_BYTES. */
+/* Bodies that wait: of all peers together. A body itself is bounded by LIMIT_FRAME_BYTES. */
 #define POSTS_QUEUE_BYTES ((gsize)64 * 1024 * 1024)
 /* What Retry-After says while there is too much to do, and while something needs an operator. */
 #define POSTS_RETRY_BUSY_S 1
 #define POSTS_RETRY_SHUT_S 5
 
 /* Of POST_ZIPKIN the form is JSON; it is taken with 202, and errors are plain text. Of POST_HTRACED, too; it is taken
- * with 200 and an empty answer, and errors are {"error": text}. */
-typedef enum { POST_OTLP, POST_ZIPKIN, POST_HTRACED } PostKind;
+ * with 200 and an empty answer, and errors are {"error": text}. POST_MARK is a mark (mark.h), which is answered with
+ * itself. */
+typedef enum { POST_OTLP, POST_ZIPKIN, POST_HTRACED, POST_MARK } PostKind;
 
 typedef struct HttpPost {
     struct HttpPost *next;

@@ -1,4 +1,4 @@
-#include "receiver/http/gunzip.h"
+#include "receiver/http/posts/gunzip.h"
 
 #include <zlib.h>
 

@@ -1,15 +1,16 @@
-#include "receiver/http/posts.h"
+#include "receiver/http/posts/posts.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/query/nodes/node_answers.h"
+#include "analyzer/query/shared/json_compact.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/thread.h"
-#include "receiver/http/answer_lines.h"
-#include "receiver/http/gunzip.h"
-#include "receiver/http/request.h"
+#include "receiver/http/posts/gunzip.h"
+#include "receiver/http/posts/mark.h"
 #include "receiver/shared/log.h"
 
 /* One sync of the journal for so many. */
@@ -62,17 +63,25 @@ void http_post_free(HttpPost *post) {
 }
 
 const char *http_post_content_type(const HttpPost *post) {
-    if (post->kind == POST_HTRACED) return "application/json";
+    if (post->kind == POST_MARK || post->kind == POST_HTRACED) return "application/json";
     return post->kind == POST_ZIPKIN ? "text/plain; charset=utf-8" : otlp_content_type(post->form);
 }
 
+static GBytes *document_bytes(json_t *document) {
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    json_decref(document);
+    return g_bytes_new_take(text, size_bytes);
+}
+
 void http_post_refuse(HttpPost *post, int code, const char *why) {
+    g_clear_pointer(&post->answer, g_bytes_unref);
     post->code = code;
     post->retry_after_s = code == 429 ? POSTS_RETRY_BUSY_S : code == 503 ? POSTS_RETRY_SHUT_S : 0;
-    if (post->kind == POST_ZIPKIN)
+    if (post->kind == POST_MARK || post->kind == POST_HTRACED)
+        post->answer = document_bytes(json_pack("{s:s}", "error", why));
+    else if (post->kind == POST_ZIPKIN)
         post->answer = g_bytes_new_take(g_strconcat(why, "\n", NULL), strlen(why) + 1);
-    else if (post->kind == POST_HTRACED)
-        post->answer = answer_error_body(why);
     else
         post->answer = otlp_error(post->form, otlp_code_of_http(code), why);
 }
@@ -123,7 +132,7 @@ static gboolean decode_form(HttpPosts *posts, HttpPost *post, Bytes body, GError
 static gboolean decode(HttpPosts *posts, HttpPost *post, GError **error) {
     Bytes body = {post->body->data, post->body->len};
     if (post->gzip) {
-        if (!gunzip(body, HTTP_SPANS_MAX_BYTES, posts->inflated, error)) return FALSE;
+        if (!gunzip(body, LIMIT_FRAME_BYTES, posts->inflated, error)) return FALSE;
         body = (Bytes){posts->inflated->data, posts->inflated->len};
     }
     return decode_form(posts, post, body, error);
@@ -145,12 +154,20 @@ static void wait_for_room(HttpPosts *posts) {
         nanosleep(&pause, NULL);
 }
 
-static void take(HttpPosts *posts, HttpPost *post) {
+/* Its answer is there already, for when it is taken: records are gone then. */
+static void take_mark(HttpPosts *posts, HttpPost *post) {
+    g_autoptr(SparkRecords) records = spark_records_new();
+    const Bytes body = {post->body->data, post->body->len};
+    if (!mark_read(body, clock_wall_ns(clock_system()), records, &post->error)) return;
+    wait_for_room(posts);
+    intake_set_quota(posts->intake, post->account);
+    post->answer = document_bytes(json_pack("{s:o}", "mark", mark_json(spark_mark(records, 0))));
+    intake_records(posts->intake, g_steal_pointer(&records), &post->reply);
+}
+
+static void take_spans(HttpPosts *posts, HttpPost *post) {
     static LogLimit limit;
     Counters *counters = posts->options.counters;
-    counter_add(counters, COUNTER_POSTS, 1);
-    counter_add(counters, COUNTER_BYTES_RECEIVED, post->body->len);
-    quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
     if (decode(posts, post, &post->error)) {
         if (post->kind != POST_HTRACED) post->cut = service_spans_cut(posts->spans);
         counter_add(counters, COUNTER_TEXTS_CUT, post->cut);
@@ -167,9 +184,24 @@ static void take(HttpPosts *posts, HttpPost *post) {
     log_limited(&limit, LOG_LEVEL_WARNING, "spans over HTTP were refused: %s", post->error->message);
 }
 
+static void take(HttpPosts *posts, HttpPost *post) {
+    Counters *counters = posts->options.counters;
+    counter_add(counters, COUNTER_POSTS, 1);
+    counter_add(counters, COUNTER_BYTES_RECEIVED, post->body->len);
+    quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
+    if (post->kind == POST_MARK)
+        take_mark(posts, post);
+    else
+        take_spans(posts, post);
+}
+
 /* ---- its answer ---- */
 
 static void answer_taken(HttpPost *post) {
+    if (post->kind == POST_MARK) {
+        post->code = 200;
+        return;
+    }
     g_autoptr(GString) message = g_string_new(post->reply.message);
     if (post->cut > 0)
         g_string_append_printf(message, "%s%u texts were cut, or were no UTF-8: see docs/ecosystem.md",
