@@ -205,7 +205,7 @@ class ClientBed(Bed):
             self.faults.prepare_namenode_load()
         self.faults.record = partial / "injections.jsonl"
         with ExitStack() as stack:
-            http = stack.enter_context(self.plumbd(partial))
+            http = self.faults.http = stack.enter_context(self.plumbd(partial))
             loads = [stack.enter_context(self.load(client, fault)) for client in CLIENTS]
             until(loads, time.monotonic() + healthy)
             stack.enter_context(fault.make(self.faults))

@@ -22,7 +22,7 @@ def demo(options, work):
     hadoop_jars(HADOOP)
     with ExitStack() as stack:
         hosts, hdfs, spark = start(options, work, stack)
-        application = run_job(hosts, hdfs, spark, work)
+        application = run_job(hosts, hdfs, spark, work, options.plumbd_http)
         say("waiting until every span has been acknowledged, and reading the event log out of HDFS")
         hdfs.wait_all_sent()
         log = hdfs.url(f"/spark-events/{application}", "webhdfs")
@@ -37,6 +37,7 @@ def demo(options, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plumbd-thrift", required=True, metavar="HOST:PORT", help="where plumbd takes spans")
+    parser.add_argument("--plumbd-http", metavar="HOST:PORT", help="where it is told what was made slow")
     parser.add_argument("--bridge", required=True, metavar="PROGRAM", help="plumb-bridge")
     parser.add_argument("--work-dir", type=Path, help="folder for data and logs (default: a temporary one)")
     parser.add_argument("--spark", default=DEFAULT_SPARK, help="version (default %(default)s)")

@@ -12,7 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+import urllib.request
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from script.hdfs.cluster import die_with_parent
@@ -45,6 +46,7 @@ class Faults:
         self.hosts, self.hdfs, self.spark, self.record = hosts, hdfs, spark, Path(record)
         self.classes, self.jar = java_parts(self.record.parent, hdfs.version_of("client"))
         self.load = None
+        self.http = None  # of a plumbd that is told, too: its page shows what was made slow
 
     @contextmanager
     def noted(self, kind, host, **details):
@@ -52,10 +54,24 @@ class Faults:
         end has its own, beginning with "begun"."""
         begin = now_ms()
         self._write({"begun": kind, "host": host, "at_ms": begin})
+        what = " ".join([kind, *(f"{name}={value}" for name, value in details.items())])
+        mark = {"kind": "fault", "host": host, "text": what, "begin": begin * 1_000_000}
+        self._tell(mark)
         try:
             yield
         finally:
-            self._write({"kind": kind, "host": host, "begin_ms": begin, "end_ms": now_ms(), **details})
+            end = now_ms()
+            self._write({"kind": kind, "host": host, "begin_ms": begin, "end_ms": end, **details})
+            self._tell(mark | {"end": end * 1_000_000})
+
+    def _tell(self, mark):
+        """A plumbd that is away is no reason to leave a host slow."""
+        if self.http is None:
+            return
+        address = f"http://{self.http}/api/v1/marks"
+        request = urllib.request.Request(address, json.dumps(mark).encode(), {"Content-Type": "application/json"})
+        with suppress(OSError):
+            urllib.request.urlopen(request, timeout=5).close()
 
     def _write(self, line):
         with open(self.record, "a") as file:

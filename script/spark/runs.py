@@ -188,7 +188,7 @@ class Bed:
         self.faults.record.touch()
         (partial / "blocks.json").write_text(json.dumps(block_places(self.hdfs, "/text")))
         arguments = [self.hdfs.url(word) if word.startswith("/") else word for word in arguments]
-        with self.plumbd(partial):
+        with self.plumbd(partial) as self.faults.http:
             with ExitStack() as sampled:
                 sampled.enter_context(self._workers_for(fault))
                 if not why_no_samples():

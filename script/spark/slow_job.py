@@ -65,9 +65,10 @@ def start(options, work, stack):
     return hosts, hdfs, spark
 
 
-def run_job(hosts, hdfs, spark, work):
-    """With the slow DataNode; the application's id."""
+def run_job(hosts, hdfs, spark, work, http=None):
+    """With the slow DataNode, of which the plumbd at http is told; the application's id."""
     faults = Faults(hosts, hdfs, spark, work / "injections.jsonl")
+    faults.http = http
     if isinstance(hosts, Namespaces):
         say(f"{SLOW} reads {BYTES_PER_SECOND // 1000} kB a second from its disk from now on")
         slow = faults.slow_disk(SLOW, BYTES_PER_SECOND)
