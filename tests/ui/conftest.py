@@ -56,6 +56,8 @@ def busy(plumbd_program, plumb_program, tmp_path_factory):
     load.send(plumbd)
     plumbd.spark_sent_ns = time.time_ns()
     plumbd.app = spark.send(plumbd, plumb_program, folder, plumbd.spark_sent_ns)
+    for options in spark.MARKS:
+        subprocess.run([plumb_program, "mark", *options, "--server", plumbd.http], check=True, capture_output=True)
     plumbd.flush()
     yield plumbd
     plumbd.clean_up()

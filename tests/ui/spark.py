@@ -46,6 +46,21 @@ RDDS = {
 JVM_FEATURES = 19
 HEAP_USED, HEAP_RATE, THREADS, CPU_RATE, GC_COUNT, GC_MS = 2, 4, 8, 12, 15, 16
 METRICS = 31
+# As `plumb mark` is told.
+MARKS = (
+    (
+        "--kind",
+        "fault",
+        "--host",
+        load.host_of(load.SLOW),
+        "--begin",
+        "20m",
+        "disk throttled to 20 MB/s",
+        "--end",
+        "3m",
+    ),
+    ("--kind", "deployment", "--begin", "9m", "Hadoop 3.4.2 on rack 7"),
+)
 RUN_MS, CPU_NS, METRIC_GC_MS, INPUT_BYTES, SHUFFLE_BYTES = 2, 3, 5, 10, 16
 SUCCESS, NODE_LOCAL, RULES = 1, 2, 1
 

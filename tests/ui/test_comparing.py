@@ -410,3 +410,24 @@ def test_the_hosts_of_an_application(busy, open_page):
     page.page.wait_for_url(re.compile(f"host={name}"))
     assert name in shown.locator("h3").inner_text()
     assert any(f"plumb samples {name} " in text for text in page.page.locator(".sames code").all_inner_texts())
+
+
+def test_marks_are_seen_where_they_were_made(busy, ask_plumb, open_page):
+    """In the map's words, in the lanes, behind the curves of their host and of no other."""
+    marks = ask_plumb(busy, "marks", "--since", "1h")["marks"]
+    assert [(mark["kind"], mark.get("host")) for mark in marks] == [("deployment", None), ("fault", SLOW_HOST)]
+    page = open_page(busy)
+    page.open("overview")
+    listed = page.page.locator(".mark-list li").all_inner_texts()
+    assert len(listed) == 2 and "Hadoop 3.4.2 on rack 7" in listed[0] and SLOW_HOST in listed[1]
+    assert page.page.locator(".lane-bar.mark-bar").count() == 2
+    assert page.page.locator(".lane-bar.fine").inner_text() == "nightly report"
+    page.open(f"hosts/{SLOW_HOST}")
+    titles = page.page.locator(".curve").first.locator(".band title").all_text_contents()
+    assert [title.split(":")[-1].strip() for title in titles] == [mark["text"] for mark in marks]
+    page.open(f"hosts/{load.host_of(load.SLOW + 1)}")
+    (title,) = page.page.locator(".curve").first.locator(".band title").all_text_contents()
+    assert "Hadoop 3.4.2" in title
+    page.open(f"app/{busy.app}", host=SLOW_HOST)
+    assert page.page.locator(".host-of-app .mark-bar").count() == 2
+    assert page.page.locator(".host-of-app .curve >> nth=0").locator(".band").count() == 2

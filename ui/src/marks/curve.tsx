@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
 import { tx } from '../text/t.ts'
 import { axisTime, clockTime, ticks } from '../text/times.ts'
+import { Bands, within, type Band } from './bands.tsx'
 import { pathOf, roundTicks, type Point } from './points.ts'
 
 export interface Line {
@@ -26,6 +27,8 @@ interface Props {
   readonly label: string
   /** A value that is drawn as a line across. */
   readonly usual?: { readonly value: number; readonly label: string }
+  /** What was done meanwhile. */
+  readonly bands?: readonly Band[]
   /** At least so much is in the picture. */
   readonly least?: number
   readonly height?: number
@@ -137,6 +140,14 @@ export function Curve(given: Props): VNode {
         onPointerLeave={() => setOver(undefined)}
       >
         <Axes {...props} width={width} top={top} x={x} y={y} />
+        <Bands
+          bands={within(props.bands, since, until)}
+          x={x}
+          left={LEFT}
+          right={width - RIGHT}
+          top={TOP}
+          bottom={height - BOTTOM}
+        />
         {lines.map((line) => (
           <path key={line.label} class={`curve-line ${line.className}`} d={pathOf(line.points, props.stepNs, x, y)} />
         ))}

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { SamplesAnswer } from '../api/hosts.ts'
+import type { Band } from '../marks/bands.tsx'
 import { Curve, type Line } from '../marks/curve.tsx'
 import { t } from '../text/t.ts'
 import { bytesPerS } from '../text/units.ts'
@@ -29,6 +30,7 @@ function intervalNs(of: SamplesAnswer): number {
 export function SampleCurves(props: {
   of: SamplesAnswer
   period?: { readonly since: bigint; readonly until: bigint }
+  bands?: readonly Band[]
 }): VNode {
   const { of } = props
   const busy = of.user.map((user, i) => (user < 0 ? -1 : user + Math.max(0, of.system[i]!) + Math.max(0, of.steal[i]!)))
@@ -40,6 +42,7 @@ export function SampleCurves(props: {
     until: props.period?.until ?? first + BigInt((of.at[of.at.length - 1] ?? 0) + 1) * step,
     stepNs: intervalNs(of),
     height: 120,
+    bands: props.bands ?? [],
   }
   const shares = [
     lineOf(of, t('processor busy'), 0, busy),

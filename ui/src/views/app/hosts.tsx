@@ -2,11 +2,13 @@
 
 import type { VNode } from 'preact'
 import type { SamplesAnswer } from '../../api/hosts.ts'
+import type { Mark } from '../../api/marks.ts'
 import type { ExecutorsAnswer, StagesAnswer, Straggler, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, refine, value } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
 import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
+import { bandsOf, groupsOfMarks } from '../../parts/marks.tsx'
 import { SampleCurves } from '../../parts/sample-curves.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -53,11 +55,15 @@ export function hostsOf(executors: ExecutorsAnswer | undefined, why: WhyAnswer |
 export const chosenHost = (hosts: readonly HostOfApp[]): HostOfApp | undefined =>
   hosts.find((one) => one.host === value('host')) ?? hosts[0]
 
-/** While the application ran. */
-export function samplesAsked(app: StagesAnswer, host: string): Record<string, string> | undefined {
+/** When the application ran. */
+export function whileItRan(app: StagesAnswer): { since: string; until: string } | undefined {
   if (app.begin_time_ns === undefined || app.duration_ns === undefined) return undefined
-  const until = app.begin_time_ns + BigInt(Math.round(app.duration_ns))
-  return { host, since: String(app.begin_time_ns), until: String(until) }
+  return { since: String(app.begin_time_ns), until: String(app.begin_time_ns + BigInt(Math.round(app.duration_ns))) }
+}
+
+export function samplesAsked(app: StagesAnswer, host: string): Record<string, string> | undefined {
+  const ran = whileItRan(app)
+  return ran && { host, ...ran }
 }
 
 function columnsOf(hosts: readonly HostOfApp[], chosen: string): Column<HostOfApp>[] {
@@ -126,13 +132,17 @@ function barsOf(app: string, row: HostOfApp): LaneBar[] {
   })
 }
 
-function OneHost({ app, row }: { app: StagesAnswer; row: HostOfApp }): VNode {
+const isOn = (mark: Mark, host: string): boolean => mark.host === undefined || mark.host === host
+
+function OneHost({ app, row, marks }: { app: StagesAnswer; row: HostOfApp; marks: readonly Mark[] }): VNode {
   const asked = samplesAsked(app, row.host)
   const answer = useQuestion<SamplesAnswer>('samples', asked ?? null)
   if (asked === undefined) return <></>
   const period = { since: BigInt(asked.since!), until: BigInt(asked.until!) }
   const bars = barsOf(app.app, row)
+  const done = marks.filter((mark) => isOn(mark, row.host))
   const groups = [
+    ...groupsOfMarks(done),
     { name: t('held by it'), bars: bars.filter((bar) => bar.className === 'failed') },
     { name: t('slow on it'), bars: bars.filter((bar) => bar.className !== 'failed') },
   ].filter((group) => group.bars.length > 0)
@@ -145,7 +155,7 @@ function OneHost({ app, row }: { app: StagesAnswer; row: HostOfApp }): VNode {
           data.at.length === 0 ? (
             <p class="more">{t('No samples of this host were sent.')}</p>
           ) : (
-            <SampleCurves of={data} period={period} />
+            <SampleCurves of={data} period={period} bands={bandsOf(done)} />
           )
         }
       </Shown>
@@ -153,13 +163,14 @@ function OneHost({ app, row }: { app: StagesAnswer; row: HostOfApp }): VNode {
   )
 }
 
-export function HostsOfApp({ app, hosts }: { app: StagesAnswer; hosts: readonly HostOfApp[] }): VNode {
+export function HostsOfApp(props: { app: StagesAnswer; hosts: readonly HostOfApp[]; marks: readonly Mark[] }): VNode {
+  const { app, hosts, marks } = props
   const chosen = chosenHost(hosts)
   if (chosen === undefined) return <p class="more">{t('No host of it is known.')}</p>
   return (
     <>
       <Table label={t('Hosts')} columns={columnsOf(hosts, chosen.host)} rows={hosts} rowKey={(row) => row.host} />
-      <OneHost key={chosen.host} app={app} row={chosen} />
+      <OneHost key={chosen.host} app={app} row={chosen} marks={marks} />
     </>
   )
 }

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { MarksAnswer } from '../../api/marks.ts'
 import type { AdviseAnswer, ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
@@ -9,6 +10,7 @@ import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
 import { Cause, Suspects } from '../../parts/cause.tsx'
 import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
+import { groupsOfMarks } from '../../parts/marks.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
@@ -19,10 +21,11 @@ import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 import { Advice } from './advice.tsx'
 import { Executors, executorBars } from './executors.tsx'
-import { HostsOfApp, chosenHost, hostsOf, samplesAsked } from './hosts.tsx'
+import { HostsOfApp, chosenHost, hostsOf, samplesAsked, whileItRan } from './hosts.tsx'
 import { Jobs } from './jobs.tsx'
 
 const STRAGGLERS = '50'
+const ASKED_OF_APP: readonly string[] = Object.keys({ stages: 0, jobs: 0, executors: 0, advise: 0 })
 /** More of them are not told apart over time. */
 const JOBS_DRAWN = 12
 const STATES: Readonly<Record<string, string>> = {
@@ -200,17 +203,18 @@ export function AppView(): VNode {
   )
   const host = chosenHost(hosts)
   const samples = stages.data && host && samplesAsked(stages.data, host.host)
+  const ran = stages.data && whileItRan(stages.data)
+  const marks = useQuestion<MarksAnswer>('marks', ran ?? null)
+  const done = marks.data?.marks ?? []
   return (
     <View
       title={t('Application {app}', { app })}
       question={t('What ran, and what held it?')}
       sentence={sentence(stages.data)}
       asked={[
-        { question: 'stages', parameters: { app } },
+        ...ASKED_OF_APP.map((question) => ({ question, parameters: { app } })),
         { question: 'why', parameters: whyAsked },
-        { question: 'jobs', parameters: { app } },
-        { question: 'executors', parameters: { app } },
-        { question: 'advise', parameters: { app } },
+        ...(ran === undefined ? [] : [{ question: 'marks', parameters: ran }]),
         ...(samples === undefined ? [] : [{ question: 'samples', parameters: samples }]),
       ]}
       tools={
@@ -222,7 +226,10 @@ export function AppView(): VNode {
       <Shown answer={stages} lines={10}>
         {(data) => (
           <>
-            <Lanes label={t('Stages over time')} groups={groupsOf(data, jobs.data, executors.data)} />
+            <Lanes
+              label={t('Stages over time')}
+              groups={[...groupsOfMarks(done), ...groupsOf(data, jobs.data, executors.data)]}
+            />
             <Table label={t('Stages')} columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
           </>
         )}
@@ -238,7 +245,7 @@ export function AppView(): VNode {
       {stages.data !== undefined && hosts.length > 0 && (
         <>
           <h2>{t('Hosts')}</h2>
-          <HostsOfApp app={stages.data} hosts={hosts} />
+          <HostsOfApp app={stages.data} hosts={hosts} marks={done} />
         </>
       )}
       <h2>{t('Jobs')}</h2>

@@ -3,12 +3,14 @@
 import type { VNode } from 'preact'
 import type { DistributionAnswer, FunctionRow, SeriesAnswer } from '../../api/answers.ts'
 import { linkTo } from '../../app/address.ts'
+import type { MarksAnswer } from '../../api/marks.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion, type Answer } from '../../app/question.ts'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { Histogram } from '../../marks/histogram.tsx'
 import { LatencyMap, type Area } from '../../parts/latency.tsx'
 import { Exported } from '../../parts/export.tsx'
+import { bandsOf } from '../../parts/marks.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Sames } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -104,6 +106,7 @@ type AskedOf = Record<string, string | undefined>
 
 function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAnswer>; name: string }): VNode {
   const high = useQuestion<SeriesAnswer>('series', { ...asked, field: 'q95_ns' })
+  const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod(), host: asked.host })
   return (
     <div>
       <h3>{t('Mean and 95th of 100 over time')}</h3>
@@ -117,6 +120,7 @@ function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAn
               stepNs={data.step_ns ?? 1}
               write={WRITE.duration}
               height={190}
+              bands={bandsOf(marks.data?.marks)}
               label={t('{name} over time', { name })}
             />
           </Exported>

@@ -1,16 +1,19 @@
 // One host: since when it is slow and at what, its functions against what is predicted, who waited for it.
 
 import type { ComponentChildren, VNode } from 'preact'
+import type { MarksAnswer } from '../../api/marks.ts'
 import type { HostsAnswer, NodesAnswer, SendersAnswer, SkewAnswer, WaitedTask } from '../../api/hosts.ts'
 import { go, linkTo, route, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
+import type { Band } from '../../marks/bands.tsx'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { FunctionLink, Opener } from '../../parts/bits.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { bandsOf } from '../../parts/marks.tsx'
 import { View, type Asked } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
@@ -89,7 +92,7 @@ const TASK_COLUMNS: readonly Column<WaitedTask>[] = [
   },
 ]
 
-function Timeline({ answer }: { answer: NodesAnswer }): VNode {
+function Timeline({ answer, bands }: { answer: NodesAnswer; bands: readonly Band[] }): VNode {
   const classes = (answer.timeline ?? []).filter((one) => one.points.length > 0)
   if (classes.length === 0) return <></>
   const lines = classes.map((one, i): Line => {
@@ -106,6 +109,7 @@ function Timeline({ answer }: { answer: NodesAnswer }): VNode {
         write={times}
         usual={{ value: 1, label: t('as predicted') }}
         least={2}
+        bands={bands}
         label={t('How long calls took, of what was predicted, by class of work')}
       />
     </Exported>
@@ -181,14 +185,14 @@ function Senders({ host }: { host: string }): VNode {
   )
 }
 
-function About({ answer }: { answer: NodesAnswer }): VNode {
+function About({ answer, bands }: { answer: NodesAnswer; bands: readonly Band[] }): VNode {
   return (
     <>
       {answer.spells.map((spell) => (
         <SpellCard key={`${spell.class} ${spell.begin_time_ns}`} spell={spell} here />
       ))}
       <h2>{t('How long calls took, of what was predicted')}</h2>
-      <Timeline answer={answer} />
+      <Timeline answer={answer} bands={bands} />
       <Table label={t('Classes of work')} columns={classColumns} rows={answer.nodes} rowKey={(row) => row.class} />
       <h2>{t('Its functions')}</h2>
       <Table
@@ -208,8 +212,11 @@ export function OneHost(): VNode {
   const nodes = useQuestion<NodesAnswer>('nodes', parameters)
   const tasksAsked = { host, limit: TASKS }
   const tasks = useQuestion<HostsAnswer>('hosts', tasksAsked)
+  const marks = useQuestion<MarksAnswer>('marks', parameters)
+  const bands = bandsOf(marks.data?.marks)
   const asked: Asked[] = [
     { question: 'nodes', parameters },
+    { question: 'marks', parameters },
     { question: 'hosts', parameters: tasksAsked },
     { question: 'samples', parameters: samplesAsked(host) },
     ...(value('open') === 'clock' ? [{ question: 'skew', parameters: { ...askedPeriod() } }] : []),
@@ -244,10 +251,10 @@ export function OneHost(): VNode {
       }
     >
       <Shown answer={nodes} lines={12}>
-        {(data) => <About answer={data} />}
+        {(data) => <About answer={data} bands={bands} />}
       </Shown>
       <h2>{t('Processor, disk, network')}</h2>
-      <Samples host={host} />
+      <Samples host={host} bands={bands} />
       <h2>{t('Slow tasks of Spark that waited for it')}</h2>
       <Shown answer={tasks} lines={3}>
         {(data) => <Tasks answer={data} host={host} />}

@@ -5,6 +5,7 @@ import type { SamplesAnswer } from '../../api/hosts.ts'
 import { value } from '../../app/address.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
+import type { Band } from '../../marks/bands.tsx'
 import { SampleCurves } from '../../parts/sample-curves.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { tx } from '../../text/t.ts'
@@ -15,7 +16,7 @@ export const samplesAsked = (host: string): Record<string, string | undefined> =
   step: value('step'),
 })
 
-export function Samples({ host }: { host: string }): VNode {
+export function Samples({ host, bands }: { host: string; bands: readonly Band[] }): VNode {
   const answer = useQuestion<SamplesAnswer>('samples', samplesAsked(host))
   return (
     <Shown answer={answer} lines={5}>
@@ -28,7 +29,7 @@ export function Samples({ host }: { host: string }): VNode {
             )}
           </p>
         ) : (
-          <SampleCurves of={data} />
+          <SampleCurves of={data} bands={bands} />
         )
       }
     </Shown>

@@ -10,6 +10,7 @@ import { t } from '../../text/t.ts'
 import { axisTime, clockTime, ticks } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import type { Band } from '../../marks/bands.tsx'
 import { palette, type Scheme } from './colours.ts'
 import { writeValue } from './fields.ts'
 import { peerShare } from './slow.ts'
@@ -104,6 +105,40 @@ function paintAxis(context: CanvasRenderingContext2D, answer: SeriesAnswer, widt
   }
 }
 
+function paintFrame(context: CanvasRenderingContext2D, layout: Layout, at: Cell | undefined, name: string): void {
+  if (at === undefined) return
+  const width = context.canvas.clientWidth
+  const cell = (width - leftOf(width) - RIGHT) / layout.steps
+  context.strokeStyle = colour(name)
+  context.lineWidth = 2
+  const top = at.row * layout.rowPx + 1
+  context.strokeRect(leftOf(width) + at.step * cell, top, Math.max(3, cell - 1), layout.rowPx - 2)
+}
+
+/** A bar over the row of its host, or over all rows, from its begin to its end; a line for a moment. */
+function paintBands(
+  context: CanvasRenderingContext2D,
+  layout: Layout,
+  answer: SeriesAnswer,
+  bands: readonly Band[],
+  width: number,
+): void {
+  const [since, until] = [answer.since_time_ns!, answer.until_time_ns!]
+  const [left, inner] = [leftOf(width), width - leftOf(width) - RIGHT]
+  const x = (time: bigint): number =>
+    left + inner * Math.min(1, Math.max(0, Number(time - since) / Math.max(1, Number(until - since))))
+  context.fillStyle = colour('text')
+  for (const band of bands.filter((one) => one.end >= since && one.begin <= until)) {
+    const row = band.host === undefined ? 0 : layout.rows.findIndex((one) => one.host === band.host)
+    if (row < 0) continue
+    const [top, rows] = [row * layout.rowPx, band.host === undefined ? layout.rows.length : 1]
+    const [begin, end] = [x(band.begin), x(band.end)]
+    context.fillRect(begin - 1, top, 2, rows * layout.rowPx)
+    context.fillRect(begin, top, Math.max(2, end - begin), 2)
+    if (band.end > band.begin) context.fillRect(end - 1, top, 2, rows * layout.rowPx)
+  }
+}
+
 function within(event: MouseEvent, layout: Layout): Cell | undefined {
   const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
   const left = leftOf(box.width)
@@ -142,7 +177,8 @@ const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = 
   ArrowRight: [0, 1],
 }
 
-export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Scheme }): VNode {
+export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: readonly Band[] }): VNode {
+  const { answer, scheme, bands } = props
   const [over, setOver] = useState<Cell>()
   const layout = layoutOf(answer)
   const chosen = chosenCell(answer)
@@ -152,24 +188,21 @@ export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Sche
     (context, width, high) => {
       context.font = `12px ${getComputedStyle(document.body).fontFamily}`
       for (let row = 0; row < layout.rows.length; row++) paintRow(context, layout, row, width, scheme)
+      paintBands(context, layout, answer, bands, width)
       paintAxis(context, answer, width, high)
-      const cell = (width - leftOf(width) - RIGHT) / layout.steps
-      for (const [frame, name] of [
-        [over, 'line-strong'],
-        [chosen, 'text'],
-      ] as const) {
-        if (frame === undefined) continue
-        context.strokeStyle = colour(name)
-        context.lineWidth = 2
-        context.strokeRect(
-          leftOf(width) + frame.step * cell,
-          frame.row * layout.rowPx + 1,
-          Math.max(3, cell - 1),
-          layout.rowPx - 2,
-        )
-      }
+      paintFrame(context, layout, over, 'line-strong')
+      paintFrame(context, layout, chosen, 'text')
     },
-    [answer, scheme, over?.row, over?.step, chosen?.row, chosen?.step, shownZone],
+    [
+      answer,
+      scheme,
+      over?.row,
+      over?.step,
+      chosen?.row,
+      chosen?.step,
+      shownZone,
+      bands.map((band) => band.label).join(),
+    ],
   )
 
   const choose = (cell: Cell | undefined): void => {

@@ -1,12 +1,15 @@
 // What is slow now?
 
 import type { VNode } from 'preact'
+import type { MarksAnswer } from '../../api/marks.ts'
+import type { AppsAnswer } from '../../api/spark.ts'
 import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answers.ts'
 import { go, linkWith, refine, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
+import { bandsOf } from '../../parts/marks.tsx'
 import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
@@ -17,11 +20,13 @@ import { visible } from '../../text/visible.ts'
 import type { Scheme } from './colours.ts'
 import { FIELDS } from './fields.ts'
 import { HostMap, chosenCell } from './map.tsx'
+import { Meanwhile } from './meanwhile.tsx'
 import { CellPanel } from './panel.tsx'
 import { slowHosts, type Slow } from './slow.ts'
 
 const HOSTS = '60'
 const FUNCTIONS = '12'
+const APPS = '20'
 const DEFAULT_ROLE = 'datanode'
 
 function timeOf(answer: SeriesAnswer, step: number): string {
@@ -89,8 +94,17 @@ function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[
   )
 }
 
-function Mapped(props: { answer: SeriesAnswer; name: string; role: string }): VNode {
+interface MappedProps {
+  answer: SeriesAnswer
+  name: string
+  role: string
+  marks: MarksAnswer | undefined
+  apps: AppsAnswer | undefined
+}
+
+function Mapped(props: MappedProps): VNode {
   const { answer } = props
+  const marks = props.marks?.marks
   const scheme: Scheme = value('as') === 'absolute' ? 'absolute' : 'peers'
   if (answer.series.length === 0)
     return <Empty what={t('No calls')} filters={['function', 'role'].filter((name) => value(name))} />
@@ -114,7 +128,7 @@ function Mapped(props: { answer: SeriesAnswer; name: string; role: string }): VN
       </p>
       <div class={chosen === undefined ? '' : 'beside'}>
         <div>
-          <HostMap answer={answer} scheme={scheme} />
+          <HostMap answer={answer} scheme={scheme} bands={bandsOf(marks)} />
           {answer.more === true && (
             <p class="more">
               {tx('The worst {series} hosts.', { series: count(answer.series.length) })}{' '}
@@ -123,6 +137,7 @@ function Mapped(props: { answer: SeriesAnswer; name: string; role: string }): VN
               </button>
             </p>
           )}
+          <Meanwhile answer={answer} marks={marks} apps={props.apps} />
           <SlowList answer={answer} slow={slowHosts(answer)} />
         </div>
         {chosen !== undefined && <CellPanel answer={answer} cell={chosen} function={props.name} role={props.role} />}
@@ -182,6 +197,8 @@ export function OverviewView(): VNode {
     limit: value('limit') ?? HOSTS,
   }
   const answer = useQuestion<SeriesAnswer>('series', name === undefined ? null : parameters)
+  const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod() })
+  const apps = useQuestion<AppsAnswer>('apps', { limit: APPS })
   const nothing = name === undefined && functions.data !== undefined
   return (
     <View
@@ -190,7 +207,14 @@ export function OverviewView(): VNode {
       {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
         ? {}
         : { sentence: <Sentence answer={answer.data} name={name} /> })}
-      asked={name === undefined ? [] : [{ question: 'series', parameters }]}
+      asked={
+        name === undefined
+          ? []
+          : [
+              { question: 'series', parameters },
+              { question: 'marks', parameters: { ...askedPeriod() } },
+            ]
+      }
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
     >
       {nothing ? (
@@ -204,7 +228,7 @@ export function OverviewView(): VNode {
         </Shown>
       ) : (
         <Shown answer={answer} lines={14}>
-          {(data) => <Mapped answer={data} name={name ?? ''} role={role} />}
+          {(data) => <Mapped answer={data} name={name ?? ''} role={role} marks={marks.data} apps={apps.data} />}
         </Shown>
       )}
     </View>

@@ -1,0 +1,73 @@
+// What went on while the map was measured: what was done to the hosts, and applications of Spark.
+
+import type { VNode } from 'preact'
+import type { SeriesAnswer } from '../../api/answers.ts'
+import type { Mark } from '../../api/marks.ts'
+import type { AppRow, AppsAnswer } from '../../api/spark.ts'
+import { linkTo } from '../../app/address.ts'
+import { nowNs } from '../../app/period.ts'
+import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
+import { groupsOfMarks, MarkList } from '../../parts/marks.tsx'
+import { t } from '../../text/t.ts'
+import { duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { word } from '../../text/words.ts'
+
+interface Period {
+  readonly since: bigint
+  readonly until: bigint
+}
+
+function barsOf(row: AppRow, period: Period): LaneBar[] {
+  if (row.begin_time_ns === undefined) return []
+  const end = row.duration_ns === undefined ? nowNs() : row.begin_time_ns + BigInt(Math.round(row.duration_ns))
+  if (row.begin_time_ns > period.until || end < period.since) return []
+  const name = visible(row.name ?? row.id)
+  const begin = row.begin_time_ns < period.since ? period.since : row.begin_time_ns
+  return [
+    {
+      key: row.app,
+      begin,
+      end: end > period.until ? period.until : end,
+      label: t('application {name}, {state}: {duration}', {
+        name,
+        state: word(row.state),
+        duration: duration(Number(end - row.begin_time_ns)),
+      }),
+      text: name,
+      className: 'fine',
+      href: linkTo('app', row.app),
+      chosen: false,
+    },
+  ]
+}
+
+/** Bars that reach out of the period are cut to it. */
+const cut = (bar: LaneBar, { since, until }: Period): LaneBar => ({
+  ...bar,
+  begin: bar.begin < since ? since : bar.begin,
+  end: bar.end > until ? until : bar.end,
+})
+
+export function Meanwhile(props: {
+  answer: SeriesAnswer
+  marks: readonly Mark[] | undefined
+  apps: AppsAnswer | undefined
+}): VNode {
+  const { answer, marks, apps } = props
+  const period = { since: answer.since_time_ns!, until: answer.until_time_ns! }
+  const ran = (apps?.apps ?? []).flatMap((row) => barsOf(row, period))
+  const done = groupsOfMarks(marks).map((group) => ({
+    ...group,
+    bars: group.bars.map((bar) => cut(bar, period)).filter((bar) => bar.begin <= bar.end),
+  }))
+  const groups = [...done, { name: t('applications'), bars: ran }].filter((group) => group.bars.length > 0)
+  if (groups.length === 0) return <></>
+  return (
+    <section>
+      <h2>{t('Meanwhile')}</h2>
+      <Lanes label={t('What was done, and what ran')} groups={groups} period={period} />
+      {marks !== undefined && marks.length > 0 && <MarkList marks={marks} />}
+    </section>
+  )
+}
