@@ -196,7 +196,7 @@ struct SparkExecutor {
   7: optional string reason,
   8: optional i64 memoryBytes,  // that its block manager may use
   9: optional list<i64> peaks,  // common/model/spark_peaks.h has their order; the greatest stays
-  10: optional i64 excludedMs
+  10: optional i64 profile      // of resources
 }
 
 struct SparkJob {
@@ -225,6 +225,7 @@ struct SparkStage {
   10: optional string failure,
   11: optional list<SparkRdd> rdds,
   12: optional list<i64> values // accumulator, value, ...: of the nodes of queries that it worked for
+  13: optional i64 profile      // of resources
 }
 
 struct SparkTask {
@@ -328,6 +329,31 @@ struct HostMark {
   5: optional string text
 }
 
+/* What executors and tasks of a profile are given; 0: what the settings say. */
+struct SparkProfile {
+  1: string app,
+  2: i64 profile,
+  3: optional i64 memoryBytes,
+  4: optional i64 overheadBytes,
+  5: optional i64 offHeapBytes,
+  6: optional i64 pythonBytes,
+  7: optional i32 cores,
+  8: optional double taskCpus,
+  9: optional list<SparkPair> others   // "executor gpu" -> "1"
+}
+
+/* An executor, else a host, that got no more tasks: of a stage, else of the application. */
+struct SparkExclusion {
+  1: string app,
+  2: optional string executor,
+  3: optional string host,
+  4: optional i64 stage,
+  5: optional i32 stageAttempt,
+  6: optional i64 timeMs,
+  7: optional i64 backMs,
+  8: optional i64 failures
+}
+
 struct RecordBatch {
   1: i32 version,
   2: optional i32 needs,        // absent: 1
@@ -341,7 +367,9 @@ struct RecordBatch {
   10: optional list<SparkSplit> splits,
   11: optional list<SparkLink> links,
   12: optional list<SparkQuery> queries,
-  13: optional list<HostMark> marks
+  13: optional list<HostMark> marks,
+  14: optional list<SparkProfile> profiles,
+  15: optional list<SparkExclusion> exclusions
 }
 
 enum Status {

@@ -84,6 +84,12 @@ gboolean allowance_over(void) {
     return current != NULL && (current->state == ALLOWANCE_OVER || current->state == ALLOWANCE_OTHERS);
 }
 
+gboolean allowance_forgive(void) {
+    if (current == NULL || current->state != ALLOWANCE_OVER) return FALSE;
+    current->state = ALLOWANCE_GOOD;
+    return TRUE;
+}
+
 static void look(Allowance *allowance) {
     allowance->steps = 0;
     if (allowance->state != ALLOWANCE_GOOD) return;

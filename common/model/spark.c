@@ -79,6 +79,25 @@ const TaskMetricInfo task_metrics[TASK_METRIC_COUNT] = {
     [METRIC_MINOR_GC_MS] = {"minorGcMs", "ms", EXECUTOR, "MinorGCTime"},
     [METRIC_MAJOR_GC_COUNT] = {"majorGcCount", "count", EXECUTOR, "MajorGCCount"},
     [METRIC_MAJOR_GC_MS] = {"majorGcMs", "ms", EXECUTOR, "MajorGCTime"},
+    [METRIC_EXECUTION_PEAK_BYTES] = {"executionPeakBytes", "bytes", EXECUTOR, "OnHeapExecutionMemory"},
+    [METRIC_EXECUTION_OFF_HEAP_PEAK_BYTES] = {"executionOffHeapPeakBytes", "bytes", EXECUTOR, "OffHeapExecutionMemory"},
+    [METRIC_STORAGE_PEAK_BYTES] = {"storagePeakBytes", "bytes", EXECUTOR, "OnHeapStorageMemory"},
+    [METRIC_STORAGE_OFF_HEAP_PEAK_BYTES] = {"storageOffHeapPeakBytes", "bytes", EXECUTOR, "OffHeapStorageMemory"},
+    [METRIC_UNIFIED_PEAK_BYTES] = {"unifiedPeakBytes", "bytes", EXECUTOR, "OnHeapUnifiedMemory"},
+    [METRIC_UNIFIED_OFF_HEAP_PEAK_BYTES] = {"unifiedOffHeapPeakBytes", "bytes", EXECUTOR, "OffHeapUnifiedMemory"},
+    [METRIC_DIRECT_PEAK_BYTES] = {"directPeakBytes", "bytes", EXECUTOR, "DirectPoolMemory"},
+    [METRIC_MAPPED_PEAK_BYTES] = {"mappedPeakBytes", "bytes", EXECUTOR, "MappedPoolMemory"},
+    [METRIC_JVM_VIRTUAL_PEAK_BYTES] = {"jvmVirtualPeakBytes", "bytes", EXECUTOR, "ProcessTreeJVMVMemory"},
+    [METRIC_JVM_RSS_PEAK_BYTES] = {"jvmRssPeakBytes", "bytes", EXECUTOR, "ProcessTreeJVMRSSMemory"},
+    [METRIC_PYTHON_VIRTUAL_PEAK_BYTES] = {"pythonVirtualPeakBytes", "bytes", EXECUTOR, "ProcessTreePythonVMemory"},
+    [METRIC_PYTHON_RSS_PEAK_BYTES] = {"pythonRssPeakBytes", "bytes", EXECUTOR, "ProcessTreePythonRSSMemory"},
+    [METRIC_OTHER_VIRTUAL_PEAK_BYTES] = {"otherVirtualPeakBytes", "bytes", EXECUTOR, "ProcessTreeOtherVMemory"},
+    [METRIC_OTHER_RSS_PEAK_BYTES] = {"otherRssPeakBytes", "bytes", EXECUTOR, "ProcessTreeOtherRSSMemory"},
+    [METRIC_ALL_GC_MS] = {"allGcMs", "ms", EXECUTOR, "TotalGCTime"},
+    [METRIC_CONCURRENT_GC_COUNT] = {"concurrentGcCount", "count", EXECUTOR, "ConcurrentGCCount"},
+    [METRIC_CONCURRENT_GC_MS] = {"concurrentGcMs", "ms", EXECUTOR, "ConcurrentGCTime"},
+    [METRIC_PEAK_ON_HEAP_BYTES] = {"peakOnHeapBytes", "bytes", NULL, "Peak On Heap Execution Memory"},
+    [METRIC_PEAK_OFF_HEAP_BYTES] = {"peakOffHeapBytes", "bytes", NULL, "Peak Off Heap Execution Memory"},
 };
 
 const ExecutorPeakInfo executor_peaks[EXECUTOR_PEAK_COUNT] = {
@@ -116,6 +135,22 @@ const JvmFeatureInfo jvm_features[JVM_FEATURE_COUNT] = {
     [JVM_BUFFER_POOLS] = {"BufferPoolCount", "count"},
     [JVM_BUFFER_BYTES] = {"BufferMemory", "bytes"},
 };
+
+char *spark_exclusion_text(const SparkExclusion *exclusion) {
+    const gboolean host = exclusion->executor == NULL;
+    g_autoptr(GString) text = g_string_new(host ? "host " : "executor ");
+    const char *name = host ? exclusion->host : exclusion->executor;
+    g_string_append_printf(text, "%s was excluded", name != NULL ? name : "unknown");
+    if (exclusion->stage >= 0) g_string_append_printf(text, " from stage %" G_GINT64_FORMAT, exclusion->stage);
+    if (exclusion->failures > 0)
+        g_string_append_printf(text, " after %" G_GINT64_FORMAT " %s", exclusion->failures,
+                               host                       ? "of its executors"
+                               : exclusion->failures == 1 ? "failure"
+                                                          : "failures");
+    if (exclusion->back_ms >= exclusion->time_ms && exclusion->back_ms >= 0)
+        g_string_append(text, ", and let in again");
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
 
 char *spark_app_key(const char *id, const char *attempt) {
     if (attempt == NULL || *attempt == '\0' || strcmp(attempt, "1") == 0) return g_strdup(id);

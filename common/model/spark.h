@@ -9,6 +9,7 @@
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
 #pragma once
 
+#include "common/model/spark_given.h"
 #include "common/model/spark_peaks.h"
 #include "common/model/spark_plan.h"
 
@@ -24,6 +25,8 @@ typedef enum {
     SPARK_LINK,
     SPARK_QUERY,
     SPARK_MARK,
+    SPARK_PROFILE,
+    SPARK_EXCLUSION,
     SPARK_KIND_COUNT
 } SparkKind;
 
@@ -42,10 +45,9 @@ typedef struct SparkExecutor {
     const char *app, *id, *host; /* id "driver" is the driver */
     gint32 cores;
     gint64 added_ms, removed_ms;
-    const char *reason;  /* of the removal */
-    gint64 memory_bytes; /* that its block manager may use, for execution and storage */
-    gint64 peaks[EXECUTOR_PEAK_COUNT];
-    gint64 excluded_ms; /* tasks had failed there too often: it got no more of them */
+    const char *reason;                         /* of the removal */
+    gint64 memory_bytes;                        /* that its block manager may use, for execution and storage */
+    gint64 profile, peaks[EXECUTOR_PEAK_COUNT]; /* profile of resources */
 } SparkExecutor;
 
 typedef struct SparkJob {
@@ -70,6 +72,7 @@ typedef struct SparkStage {
     const char *failure;
     SparkRdds rdds;
     SparkNumbers values; /* accumulator, value, ... at its end: of the nodes of queries that it worked for */
+    gint64 profile;      /* of resources */
 } SparkStage;
 
 typedef struct SparkTask {
@@ -152,7 +155,7 @@ char *spark_app_key(const char *id, const char *attempt);
  * z *= 94d049bb133111eb; z ^= z >> 31); 0 becomes 1. The id, not the key: executors do not know the attempt. */
 guint64 task_trace_id(const char *app_id, gint64 task);
 
-/* Milliseconds from launch to finish; -1 while it runs or when the log lacks one of both. */
+/* From launch to finish; -1 while it runs, or if unknown. */
 static inline gint64 spark_task_duration_ms(const SparkTask *task) {
     return task->launch_ms < 0 || task->finish_ms < task->launch_ms ? -1 : task->finish_ms - task->launch_ms;
 }

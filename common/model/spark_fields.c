@@ -119,7 +119,7 @@ static const SparkField executor_fields[] = {
      .count = EXECUTOR_PEAK_COUNT,
      .grows = TRUE,
      .name = "peaks"},
-    MS(SparkExecutor, 10, excluded_ms, "excludedMs"),
+    I64(SparkExecutor, 10, profile, "profile"),
 };
 
 static const SparkField job_fields[] = {
@@ -148,6 +148,7 @@ static const SparkField stage_fields[] = {
     TEXT(SparkStage, 10, failure, "failure"),
     LIST(SparkStage, 11, rdds, rdd_form, "rdds"),
     NUMS(SparkStage, 12, values, "values"),
+    I64(SparkStage, 13, profile, "profile"),
 };
 
 static const SparkField task_fields[] = {
@@ -248,12 +249,42 @@ static const SparkField mark_fields[] = {
     TEXT(HostMark, 5, text, "text"),
 };
 
+static const SparkField profile_fields[] = {
+    NEED_TEXT(SparkProfile, 1, app, "app"),
+    NEED_I64(SparkProfile, 2, profile, "profile"),
+    I64(SparkProfile, 3, memory_bytes, "memoryBytes"),
+    I64(SparkProfile, 4, overhead_bytes, "overheadBytes"),
+    I64(SparkProfile, 5, off_heap_bytes, "offHeapBytes"),
+    I64(SparkProfile, 6, python_bytes, "pythonBytes"),
+    I32(SparkProfile, 7, cores, "cores"),
+    REAL(SparkProfile, 8, task_cpus, "taskCpus"),
+    LIST(SparkProfile, 9, others, pair_form, "others"),
+};
+
+static const SparkField exclusion_fields[] = {
+    NEED_TEXT(SparkExclusion, 1, app, "app"),
+    KEY_TEXT(SparkExclusion, 2, executor, "executor"),
+    KEY_TEXT(SparkExclusion, 3, host, "host"),
+    KEY_I64(SparkExclusion, 4, stage, "stage"),
+    KEY_I32(SparkExclusion, 5, stage_attempt, "stageAttempt"),
+    MS(SparkExclusion, 6, time_ms, "timeMs"),
+    MS(SparkExclusion, 7, back_ms, "backMs"),
+    I64(SparkExclusion, 8, failures, "failures"),
+};
+
 static const SparkForm forms[SPARK_KIND_COUNT] = {
-    [SPARK_APP] = FORM(SparkApp, app_fields),         [SPARK_EXECUTOR] = FORM(SparkExecutor, executor_fields),
-    [SPARK_JOB] = FORM(SparkJob, job_fields),         [SPARK_STAGE] = FORM(SparkStage, stage_fields),
-    [SPARK_TASK] = FORM(SparkTask, task_fields),      [SPARK_OPERATION] = FORM(SparkOperation, operation_fields),
-    [SPARK_SAMPLE] = FORM(HostSample, sample_fields), [SPARK_SPLIT] = FORM(SparkSplit, split_fields),
-    [SPARK_LINK] = FORM(SparkLink, link_fields),      [SPARK_QUERY] = FORM(SparkQuery, query_fields),
+    [SPARK_APP] = FORM(SparkApp, app_fields),
+    [SPARK_EXECUTOR] = FORM(SparkExecutor, executor_fields),
+    [SPARK_JOB] = FORM(SparkJob, job_fields),
+    [SPARK_STAGE] = FORM(SparkStage, stage_fields),
+    [SPARK_TASK] = FORM(SparkTask, task_fields),
+    [SPARK_OPERATION] = FORM(SparkOperation, operation_fields),
+    [SPARK_SAMPLE] = FORM(HostSample, sample_fields),
+    [SPARK_SPLIT] = FORM(SparkSplit, split_fields),
+    [SPARK_LINK] = FORM(SparkLink, link_fields),
+    [SPARK_QUERY] = FORM(SparkQuery, query_fields),
+    [SPARK_PROFILE] = FORM(SparkProfile, profile_fields),
+    [SPARK_EXCLUSION] = FORM(SparkExclusion, exclusion_fields),
     [SPARK_MARK] = FORM(HostMark, mark_fields),
 };
 

@@ -20,9 +20,11 @@ typedef struct SparkArena {
 } SparkArena;
 
 static const char *const names[SPARK_KIND_COUNT] = {
-    [SPARK_APP] = "app",   [SPARK_EXECUTOR] = "executor",   [SPARK_JOB] = "job",       [SPARK_STAGE] = "stage",
-    [SPARK_TASK] = "task", [SPARK_OPERATION] = "operation", [SPARK_SAMPLE] = "sample", [SPARK_SPLIT] = "split",
-    [SPARK_LINK] = "link", [SPARK_QUERY] = "query",         [SPARK_MARK] = "mark",
+    [SPARK_APP] = "app",       [SPARK_EXECUTOR] = "executor", [SPARK_JOB] = "job",
+    [SPARK_STAGE] = "stage",   [SPARK_TASK] = "task",         [SPARK_OPERATION] = "operation",
+    [SPARK_SAMPLE] = "sample", [SPARK_SPLIT] = "split",       [SPARK_LINK] = "link",
+    [SPARK_QUERY] = "query",   [SPARK_PROFILE] = "profile",   [SPARK_EXCLUSION] = "exclusion",
+    [SPARK_MARK] = "mark",
 };
 
 const char *spark_kind_name(SparkKind kind) {

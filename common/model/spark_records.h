@@ -47,6 +47,8 @@ SPARK_ACCESS(SparkSplit, SPARK_SPLIT, spark_add_split, spark_split)
 SPARK_ACCESS(SparkLink, SPARK_LINK, spark_add_link, spark_link)
 SPARK_ACCESS(SparkQuery, SPARK_QUERY, spark_add_query, spark_query)
 SPARK_ACCESS(HostMark, SPARK_MARK, spark_add_mark, spark_mark)
+SPARK_ACCESS(SparkProfile, SPARK_PROFILE, spark_add_profile, spark_profile)
+SPARK_ACCESS(SparkExclusion, SPARK_EXCLUSION, spark_add_exclusion, spark_exclusion)
 #undef SPARK_ACCESS
 
 /* Zero-terminated text in the batch's memory. spark_text_shared() keeps equal texts once (hosts, executors, names: what

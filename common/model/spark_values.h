@@ -1,7 +1,7 @@
 /* What records of Spark (model/spark.h) are made of: enums with their names, the numbers of a task, small lists. */
 #pragma once
 
-#include <glib.h>
+#include "common/model/task_metrics.h"
 
 /* Numbers of these enums are kept in stores and sent: only add at the end. */
 typedef enum { TASK_RUNNING, TASK_SUCCESS, TASK_FAILED, TASK_KILLED, TASK_LOST, TASK_STATUS_COUNT } TaskStatus;
@@ -24,50 +24,6 @@ TaskLocality task_locality_parse(const char *text, gsize length);
 const char *job_result_name(JobResult result);             /* "running", "succeeded", "failed" */
 const char *operation_source_name(OperationSource source); /* "unknown", "rules", "agent" */
 const char *link_kind_name(LinkKind kind);                 /* "none", "exact-scope", "caller-context", ... */
-
-/* Numbers of one task attempt. Spark's names are in the table task_metrics. */
-typedef enum {
-    METRIC_DESERIALIZE_MS,
-    METRIC_DESERIALIZE_CPU_NS,
-    METRIC_RUN_MS,
-    METRIC_CPU_NS,
-    METRIC_RESULT_BYTES,
-    METRIC_GC_MS,
-    METRIC_SERIALIZE_MS,
-    METRIC_MEMORY_SPILLED_BYTES,
-    METRIC_DISK_SPILLED_BYTES,
-    METRIC_PEAK_MEMORY_BYTES,
-    METRIC_INPUT_BYTES,
-    METRIC_INPUT_RECORDS,
-    METRIC_OUTPUT_BYTES,
-    METRIC_OUTPUT_RECORDS,
-    METRIC_SHUFFLE_REMOTE_BLOCKS,
-    METRIC_SHUFFLE_LOCAL_BLOCKS,
-    METRIC_SHUFFLE_REMOTE_BYTES,
-    METRIC_SHUFFLE_REMOTE_DISK_BYTES, /* part of the remote bytes that went to disk */
-    METRIC_SHUFFLE_LOCAL_BYTES,
-    METRIC_SHUFFLE_READ_RECORDS,
-    METRIC_SHUFFLE_FETCH_WAIT_MS,
-    METRIC_SHUFFLE_REQUESTS_MS,
-    METRIC_SHUFFLE_WRITE_BYTES,
-    METRIC_SHUFFLE_WRITE_RECORDS,
-    METRIC_SHUFFLE_WRITE_NS,
-    METRIC_HEAP_PEAK_BYTES, /* of the executor while the task ran, from here on */
-    METRIC_OFF_HEAP_PEAK_BYTES,
-    METRIC_MINOR_GC_COUNT,
-    METRIC_MINOR_GC_MS,
-    METRIC_MAJOR_GC_COUNT,
-    METRIC_MAJOR_GC_MS,
-    TASK_METRIC_COUNT
-} TaskMetric;
-
-typedef struct TaskMetricInfo {
-    const char *name;  /* in JSON and tables: "inputBytes" */
-    const char *unit;  /* "ms", "ns", "bytes", "records", "count" */
-    const char *group; /* object of the event log that holds it: "Input Metrics"; NULL: Task Metrics itself */
-    const char *spark; /* its key there: "Bytes Read" */
-} TaskMetricInfo;
-extern const TaskMetricInfo task_metrics[TASK_METRIC_COUNT];
 
 /* The JVM's state when an operation begins and ends. */
 typedef enum {

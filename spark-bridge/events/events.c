@@ -60,8 +60,19 @@ static const struct {
     {"ExecutorRemoved", EVENT_EXECUTOR_REMOVED},
     {"BlockManagerAdded", EVENT_BLOCK_MANAGER_ADDED},
     {"StageExecutorMetrics", EVENT_EXECUTOR_PEAKS},
-    {"ExecutorExcluded", EVENT_EXECUTOR_EXCLUDED},
-    {"ExecutorBlacklisted", EVENT_EXECUTOR_EXCLUDED}, /* before 3.1 */
+    {"ResourceProfileAdded", EVENT_PROFILE},
+    {"ExecutorExcluded", EVENT_EXCLUDED},
+    {"ExecutorExcludedForStage", EVENT_EXCLUDED},
+    {"ExecutorUnexcluded", EVENT_INCLUDED},
+    {"NodeExcluded", EVENT_EXCLUDED},
+    {"NodeExcludedForStage", EVENT_EXCLUDED},
+    {"NodeUnexcluded", EVENT_INCLUDED},
+    {"ExecutorBlacklisted", EVENT_EXCLUDED}, /* from here on: before 3.1, and later beside the others */
+    {"ExecutorBlacklistedForStage", EVENT_EXCLUDED},
+    {"ExecutorUnblacklisted", EVENT_INCLUDED},
+    {"NodeBlacklisted", EVENT_EXCLUDED},
+    {"NodeBlacklistedForStage", EVENT_EXCLUDED},
+    {"NodeUnblacklisted", EVENT_INCLUDED},
     {"EnvironmentUpdate", EVENT_ENVIRONMENT},
     {"ApplicationStart", EVENT_APP_START},
     {"ApplicationEnd", EVENT_APP_END},
@@ -138,6 +149,8 @@ static void set_app(SparkKind kind, void *record, const char *app) {
     case SPARK_STAGE: ((SparkStage *)record)->app = app; break;
     case SPARK_TASK: ((SparkTask *)record)->app = app; break;
     case SPARK_QUERY: ((SparkQuery *)record)->app = app; break;
+    case SPARK_PROFILE: ((SparkProfile *)record)->app = app; break;
+    case SPARK_EXCLUSION: ((SparkExclusion *)record)->app = app; break;
     default: g_assert_not_reached();
     }
 }

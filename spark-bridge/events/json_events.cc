@@ -8,6 +8,11 @@ namespace {
 
 /* A parser that has seen a longer line gives its memory back. */
 constexpr size_t KEPT_CAPACITY = 4 * 1024 * 1024;
+
+/* Of a profile of resources: amounts as large are nonsense, and of kinds that have no field as many are kept. */
+constexpr double MIB = 1024.0 * 1024, MOST_AMOUNT = 1e12;
+constexpr guint OTHERS_MOST = 64;
+
 /* ---- tasks ---- */
 
 constexpr const char *GROUPS[] = {nullptr,         "Shuffle Read Metrics", "Shuffle Write Metrics",
@@ -81,13 +86,15 @@ bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
     guint next = 0, left = group->n;
     object all;
     if (v.get_object().get(all)) return true;
+    const gint64 unknown = number == EXECUTOR_GROUP ? 0 : -1; /* 0: its executor was not measured meanwhile */
     for (auto field : all) {
         simdjson::ondemand::raw_json_string key;
         value inner;
         if (field.key().get(key) || field.value().get(inner)) return broken(json, "not JSON");
         const gint metric = find_metric(group, key.raw(), &next);
         const guint within = metric < 0 && number == 0 ? find_group(key.raw()) : 0;
-        if (metric >= 0) metrics[metric] = number_of(inner);
+        const gint64 amount = metric >= 0 ? number_of(inner) : -1;
+        if (amount > unknown) metrics[metric] = amount;
         if (within > 0 && !parse_metrics(json, inner, within, metrics)) return false;
         if (metric >= 0 && --left == 0 && number > 0) return true; /* what comes after is not asked for */
     }
@@ -295,6 +302,8 @@ bool parse_stage_info(JsonEvents *json, value v, SparkStage *stage) {
             stage->completed_ms = time_of(json, inner);
         else if (is(key, "Failure Reason"))
             stage->failure = text_of(json, inner);
+        else if (is(key, "Resource Profile Id"))
+            stage->profile = number_of(inner);
         else if (is(key, "Accumulables"))
             return parse_stage_values(json, inner, &stage->values);
         return true;
@@ -420,8 +429,11 @@ bool parse_app_end(JsonEvents *json, object &event) {
     });
 }
 
-/* Of Hadoop's configuration: what a node of YARN gives to containers. */
+/* Of Hadoop's configuration: how HDFS is read, and what a node of YARN gives to containers. */
 constexpr const char *HADOOP_PROPERTIES[] = {
+    "dfs.client.hedged.read.threadpool.size",
+    "dfs.client.read.shortcircuit",
+    "dfs.replication",
     "yarn.nodemanager.resource.cpu-vcores",
     "yarn.nodemanager.resource.memory-mb",
 };
@@ -479,6 +491,8 @@ bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
             executor->cores = small_of(v);
         else if (is(key, "Maximum Memory"))
             executor->memory_bytes = number_of(v);
+        else if (is(key, "Resource Profile Id"))
+            executor->profile = number_of(v);
         return true;
     };
 
@@ -509,8 +523,85 @@ bool parse_executor_event(JsonEvents *json, EventKind kind, object &event) {
     if (beside && is_driver(executor)) json->record->kind = SPARK_KIND_COUNT;
     if (kind == EVENT_EXECUTOR_ADDED) executor->added_ms = time_ms;
     if (kind == EVENT_EXECUTOR_REMOVED) executor->removed_ms = time_ms;
-    if (kind == EVENT_EXECUTOR_EXCLUDED) executor->excluded_ms = time_ms;
     return true;
+}
+
+/* ---- what executors are given ---- */
+
+/* A resource by its name: {"Resource Name":"memory","Amount":512,...}; memory is in MiB. */
+bool parse_resource(JsonEvents *json, value v, const char *whose, GArray *others) {
+    SparkProfile *profile = &json->record->as.profile;
+    std::string_view name;
+    double amount = -1;
+    const bool good = fields(json, v, [&](const char *key, value inner) {
+        if (is(key, "Resource Name"))
+            name = view_of(inner);
+        else if (is(key, "Amount") && inner.get_double().get(amount))
+            amount = -1;
+        return true;
+    });
+    if (!good || name.empty() || !(amount >= 0 && amount < MOST_AMOUNT)) return good;
+
+    const gint64 bytes = (gint64)(amount * MIB);
+    if (name == "memory")
+        profile->memory_bytes = bytes;
+    else if (name == "memoryOverhead")
+        profile->overhead_bytes = bytes;
+    else if (name == "offHeap")
+        profile->off_heap_bytes = bytes;
+    else if (name == "pyspark.memory")
+        profile->python_bytes = bytes;
+    else if (name == "cores")
+        profile->cores = (gint32)MIN(amount, (double)G_MAXINT32);
+    else if (name == "cpus")
+        profile->task_cpus = amount;
+    else if (others->len < OTHERS_MOST) {
+        g_autofree char *key = g_strdup_printf("%s %.*s", whose, (int)name.size(), name.data());
+        g_autofree char *text = g_strdup_printf("%g", amount);
+        const SparkPair pair = {spark_text(json->texts, key, strlen(key)), spark_text(json->texts, text, strlen(text))};
+        g_array_append_val(others, pair);
+    }
+    return true;
+}
+
+bool parse_profile(JsonEvents *json, object &event) {
+    SparkProfile *profile = &json->record->as.profile;
+    g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(SparkPair));
+    const auto resources = [&](value all, const char *whose) {
+        return fields(json, all, [&](const char *, value one) { return parse_resource(json, one, whose, others); });
+    };
+    const bool good = each_field(json, event, [&](const char *key, value v) {
+        if (is(key, "Resource Profile Id"))
+            profile->profile = number_of(v);
+        else if (is(key, "Executor Resource Requests"))
+            return resources(v, "executor");
+        else if (is(key, "Task Resource Requests"))
+            return resources(v, "task");
+        return true;
+    });
+    profile->others = sorted_pairs(json, others);
+    return good && (profile->profile >= 0 || broken(json, "a profile of resources without its number"));
+}
+
+bool parse_exclusion(JsonEvents *json, EventKind kind, object &event) {
+    SparkExclusion *exclusion = &json->record->as.exclusion;
+    const bool good = each_field(json, event, [&](const char *key, value v) {
+        if (is(key, "time"))
+            (kind == EVENT_INCLUDED ? exclusion->back_ms : exclusion->time_ms) = time_of(json, v);
+        else if (is(key, "executorId"))
+            exclusion->executor = text_of(json, v);
+        else if (is(key, "hostId"))
+            exclusion->host = text_of(json, v);
+        else if (is(key, "taskFailures") || is(key, "executorFailures"))
+            exclusion->failures = number_of(v);
+        else if (is(key, "stageId"))
+            exclusion->stage = number_of(v);
+        else if (is(key, "stageAttemptId"))
+            exclusion->stage_attempt = small_of(v);
+        return true;
+    });
+    if (!good) return false;
+    return exclusion->executor != nullptr || exclusion->host != nullptr || broken(json, "nobody who is excluded");
 }
 
 bool parse_event(JsonEvents *json, EventKind kind, object &event, Bytes line) {
@@ -527,9 +618,11 @@ bool parse_event(JsonEvents *json, EventKind kind, object &event, Bytes line) {
     case EVENT_ENVIRONMENT: return parse_environment(json, event);
     case EVENT_EXECUTOR_ADDED:
     case EVENT_EXECUTOR_REMOVED:
-    case EVENT_EXECUTOR_EXCLUDED:
     case EVENT_EXECUTOR_PEAKS:
     case EVENT_BLOCK_MANAGER_ADDED: return parse_executor_event(json, kind, event);
+    case EVENT_PROFILE: return parse_profile(json, event);
+    case EVENT_EXCLUDED:
+    case EVENT_INCLUDED: return parse_exclusion(json, kind, event);
     case EVENT_QUERY_START:
     case EVENT_QUERY_END:
     case EVENT_QUERY_PLAN:
@@ -549,9 +642,11 @@ SparkKind record_kind(EventKind kind) {
     case EVENT_JOB_END: return SPARK_JOB;
     case EVENT_EXECUTOR_ADDED:
     case EVENT_EXECUTOR_REMOVED:
-    case EVENT_EXECUTOR_EXCLUDED:
     case EVENT_EXECUTOR_PEAKS:
     case EVENT_BLOCK_MANAGER_ADDED: return SPARK_EXECUTOR;
+    case EVENT_PROFILE: return SPARK_PROFILE;
+    case EVENT_EXCLUDED:
+    case EVENT_INCLUDED: return SPARK_EXCLUSION;
     case EVENT_QUERY_START:
     case EVENT_QUERY_END:
     case EVENT_QUERY_PLAN:

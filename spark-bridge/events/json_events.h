@@ -15,7 +15,9 @@ typedef enum {
     EVENT_APP_START,
     EVENT_APP_END,
     EVENT_ENVIRONMENT,
-    EVENT_EXECUTOR_EXCLUDED,
+    EVENT_PROFILE,  /* of resources */
+    EVENT_EXCLUDED, /* an executor, or a host */
+    EVENT_INCLUDED, /* again */
     EVENT_EXECUTOR_PEAKS,
     EVENT_EXECUTOR_ADDED,
     EVENT_EXECUTOR_REMOVED,
@@ -46,6 +48,8 @@ typedef struct EventRecord {
         SparkStage stage;
         SparkTask task;
         SparkQuery query;
+        SparkProfile profile;
+        SparkExclusion exclusion;
     } as;
     gint64 newest_ms; /* newest time it names; -1: none */
 } EventRecord;

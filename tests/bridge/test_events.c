@@ -51,9 +51,12 @@ static void test_task_of_4(void) {
         "ID\":\"5\",\"Host\":\"w\\u00e9\",\"Locality\":\"RACK_LOCAL\","
         "\"Speculative\":true,\"Getting Result Time\":0,\"Finish Time\":1500,\"Failed\":false,\"Killed\":false,"
         "\"Accumulables\":[{\"ID\":1,\"Name\":\"Task Metrics\",\"Update\":\"{\\\"Stage ID\\\":8}\"}]},"
-        "\"Task Executor Metrics\":{\"JVMHeapMemory\":11,\"Unknown\":[1,{}],\"MajorGCTime\":12},"
+        "\"Task Executor Metrics\":{\"JVMHeapMemory\":11,\"Unknown\":[1,{}],\"OnHeapUnifiedMemory\":15,"
+        "\"DirectPoolMemory\":0,\"ProcessTreeJVMRSSMemory\":16,\"ProcessTreePythonRSSMemory\":17,\"MinorGCCount\":0,"
+        "\"MajorGCTime\":12,\"TotalGCTime\":18,\"ConcurrentGCCount\":19},"
         "\"Task Metrics\":{\"Executor Deserialize Time\":1,\"Executor Run Time\":400,\"JVM GC Time\":13,"
-        "\"Peak Execution Memory\":14,\"Shuffle Read Metrics\":{\"Remote Blocks Fetched\":2,\"Local Bytes Read\":3,"
+        "\"Peak Execution Memory\":14,\"Peak On Heap Execution Memory\":0,\"Peak Off Heap Execution Memory\":14,"
+        "\"Shuffle Read Metrics\":{\"Remote Blocks Fetched\":2,\"Local Bytes Read\":3,"
         "\"Push Based Shuffle\":{\"Local Bytes Read\":99},\"Remote Bytes Read\":4},"
         "\"Shuffle Write Metrics\":{\"Shuffle Bytes Written\":5,\"Shuffle Write Time\":6},"
         "\"Input Metrics\":{\"Bytes Read\":7,\"Records Read\":8},\"Output Metrics\":{\"Bytes Written\":9},"
@@ -90,10 +93,17 @@ static void test_task_of_4(void) {
                                                        [METRIC_INPUT_RECORDS] = 8,
                                                        [METRIC_OUTPUT_BYTES] = 9,
                                                        [METRIC_HEAP_PEAK_BYTES] = 11,
-                                                       [METRIC_MAJOR_GC_MS] = 12};
+                                                       [METRIC_MAJOR_GC_MS] = 12,
+                                                       [METRIC_UNIFIED_PEAK_BYTES] = 15,
+                                                       [METRIC_JVM_RSS_PEAK_BYTES] = 16,
+                                                       [METRIC_PYTHON_RSS_PEAK_BYTES] = 17,
+                                                       [METRIC_ALL_GC_MS] = 18,
+                                                       [METRIC_CONCURRENT_GC_COUNT] = 19,
+                                                       [METRIC_PEAK_OFF_HEAP_BYTES] = 14};
 
+    /* Of an executor 0 is what was not measured; of a task it is 0. */
     for (guint i = 0; i < TASK_METRIC_COUNT; i++)
-        g_assert_cmpint(task->metrics[i], ==, expected[i] == 0 ? -1 : expected[i]);
+        g_assert_cmpint(task->metrics[i], ==, i == METRIC_PEAK_ON_HEAP_BYTES ? 0 : expected[i] == 0 ? -1 : expected[i]);
 }
 
 /* Spark 1.x: no stage attempt, other objects beside the metrics, the peak among the Accumulables. */
@@ -502,16 +512,86 @@ static void test_executor_peaks(void) {
     assert_taken(&parsed,
                  "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"1\",\"Stage ID\":1,\"Stage "
                  "Attempt ID\":0,\"Executor Metrics\":{\"JVMHeapMemory\":40,\"ProcessTreeJVMRSSMemory\":0}}");
-    assert_taken(&parsed, "{\"Event\":\"org.apache.spark.scheduler.SparkListenerExecutorExcluded\",\"time\":77,"
-                          "\"executorId\":\"1\",\"taskFailures\":2}");
     SparkExecutor *executor = &g_array_index(parsed.records->of[SPARK_EXECUTOR], SparkExecutor, 0);
-    for (guint i = 1; i < 3; i++) spark_record_merge(SPARK_EXECUTOR, executor, spark_executor(parsed.records, i));
+    spark_record_merge(SPARK_EXECUTOR, executor, spark_executor(parsed.records, 1));
     g_assert_cmpint(executor->peaks[PEAK_HEAP], ==, 50);
     g_assert_cmpint(executor->peaks[PEAK_EXECUTION], ==, 7);
     g_assert_cmpint(executor->peaks[PEAK_JVM_RSS], ==, -1);
-    g_assert_cmpint(executor->excluded_ms, ==, 77);
     g_assert_cmpint(take(&parsed, "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"driver\"}"), ==,
                     EVENT_PASSED);
+}
+
+static const SparkExclusion *take_exclusion(Parsed *parsed, const char *event, const char *rest) {
+    g_autofree char *line =
+        g_strdup_printf("{\"Event\":\"org.apache.spark.scheduler.SparkListener%s\",\"time\":77,%s}", event, rest);
+    assert_taken(parsed, line);
+    return spark_exclusion(parsed->records, parsed->records->of[SPARK_EXCLUSION]->len - 1);
+}
+
+/* By their names since 3.1, and by those before. */
+static void test_exclusions(void) {
+    static const struct {
+        const char *event, *rest, *text;
+    } cases[] = {
+        {"ExecutorExcluded", "\"executorId\":\"3\",\"taskFailures\":2", "executor 3 was excluded after 2 failures"},
+        {"ExecutorBlacklisted", "\"executorId\":\"3\",\"taskFailures\":1", "executor 3 was excluded after 1 failure"},
+        {"ExecutorExcludedForStage", "\"executorId\":\"3\",\"taskFailures\":2,\"stageId\":4,\"stageAttemptId\":1",
+         "executor 3 was excluded from stage 4 after 2 failures"},
+        {"NodeExcluded", "\"hostId\":\"worker2\",\"executorFailures\":2",
+         "host worker2 was excluded after 2 of its executors"},
+        {"NodeBlacklistedForStage", "\"hostId\":\"w\",\"executorFailures\":2,\"stageId\":4,\"stageAttemptId\":0",
+         "host w was excluded from stage 4 after 2 of its executors"},
+    };
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const SparkExclusion *exclusion = take_exclusion(&parsed, cases[i].event, cases[i].rest);
+        g_autofree char *text = spark_exclusion_text(exclusion);
+        g_assert_cmpstr(text, ==, cases[i].text);
+        g_assert_cmpint(exclusion->time_ms, ==, 77);
+        g_assert_cmpint(exclusion->back_ms, ==, -1);
+    }
+
+    SparkExclusion merged = *spark_exclusion(parsed.records, 0);
+    spark_record_merge(SPARK_EXCLUSION, &merged, take_exclusion(&parsed, "ExecutorUnexcluded", "\"executorId\":\"3\""));
+    g_autofree char *text = spark_exclusion_text(&merged);
+    g_assert_cmpstr(text, ==, "executor 3 was excluded after 2 failures, and let in again");
+    g_assert_cmpint(
+        take(&parsed, "{\"Event\":\"org.apache.spark.scheduler.SparkListenerExecutorExcluded\",\"time\":7}"), ==,
+        EVENT_BROKEN);
+}
+
+/* What a profile of resources gives; stages and executors name theirs. */
+static void test_profiles(void) {
+    g_auto(Parsed) parsed = parsed_new("app-1");
+    assert_taken(&parsed,
+                 "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":1,\"Executor Resource "
+                 "Requests\":{\"cores\":{\"Resource Name\":\"cores\",\"Amount\":4,\"Discovery Script\":\"\"},"
+                 "\"memory\":{\"Resource Name\":\"memory\",\"Amount\":2048},\"memoryOverhead\":{\"Resource "
+                 "Name\":\"memoryOverhead\",\"Amount\":384},\"offHeap\":{\"Resource Name\":\"offHeap\",\"Amount\":0},"
+                 "\"pyspark.memory\":{\"Resource Name\":\"pyspark.memory\",\"Amount\":100},\"gpu\":{\"Resource "
+                 "Name\":\"gpu\",\"Amount\":1,\"Vendor\":\"nvidia\"},\"odd\":{\"Resource Name\":\"odd\",\"Amount\":"
+                 "1e300}},\"Task Resource Requests\":{\"cpus\":{\"Resource Name\":\"cpus\",\"Amount\":2.0},\"gpu\":"
+                 "{\"Resource Name\":\"gpu\",\"Amount\":0.5}}}");
+    const SparkProfile *profile = spark_profile(parsed.records, 0);
+    g_assert_cmpint(profile->profile, ==, 1);
+    g_assert_cmpint(profile->memory_bytes, ==, G_GINT64_CONSTANT(2048) << 20);
+    g_assert_cmpint(profile->overhead_bytes, ==, 384 << 20);
+    g_assert_cmpint(profile->off_heap_bytes, ==, 0);
+    g_assert_cmpint(profile->python_bytes, ==, 100 << 20);
+    g_assert_cmpint(profile->cores, ==, 4);
+    g_assert_cmpfloat(profile->task_cpus, ==, 2);
+    g_assert_cmpuint(profile->others.n, ==, 2);
+    g_assert_cmpstr(profile->others.items[0].key, ==, "executor gpu");
+    g_assert_cmpstr(profile->others.items[1].key, ==, "task gpu");
+    g_assert_cmpstr(profile->others.items[1].value, ==, "0.5");
+
+    assert_taken(&parsed, "{\"Event\":\"SparkListenerExecutorAdded\",\"Executor ID\":\"3\",\"Executor Info\":{\"Host\":"
+                          "\"w\",\"Total Cores\":4,\"Resource Profile Id\":1}}");
+    assert_taken(&parsed, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":2,\"Stage Attempt "
+                          "ID\":0,\"Resource Profile Id\":1}}");
+    g_assert_cmpint(spark_executor(parsed.records, 0)->profile, ==, 1);
+    g_assert_cmpint(spark_stage(parsed.records, 0)->profile, ==, 1);
+    g_assert_cmpint(take(&parsed, "{\"Event\":\"SparkListenerResourceProfileAdded\"}"), ==, EVENT_BROKEN);
 }
 
 static void test_wanted(void) {
@@ -542,6 +622,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/events/query-of-stage", test_query_of_stage);
     g_test_add_func("/events/query-limits", test_query_limits);
     g_test_add_func("/events/executor-peaks", test_executor_peaks);
+    g_test_add_func("/events/exclusions", test_exclusions);
+    g_test_add_func("/events/profiles", test_profiles);
     g_test_add_func("/events/wanted", test_wanted);
     return g_test_run();
 }

@@ -1,74 +1,8 @@
 /* Advice on applications of Spark, from facts that are worked out by hand: each rule just fires, and just does not. */
-#include "analyzer/diagnosis/advise/advise.h"
-
 #include <string.h>
 
 #include "analyzer/diagnosis/advise/simulate.h"
-
-#define MIB (1024.0 * 1024)
-
-typedef struct Made {
-    SparkPair pairs[8];
-    SparkApp app;
-    AdviseFacts *facts;
-} Made;
-
-/* Two executors of two cores, 100 s long, busy in 90 % of it; one stage of 8 tasks of 45 s. */
-static void made_init(Made *made) {
-    *made = (Made){.app = {.app = "app-1", .version = "3.5.6", .properties = {made->pairs, 0}}};
-    made->app.properties.items = made->pairs;
-    made->facts = advise_facts_new(&made->app);
-    AdviseFacts *facts = made->facts;
-    facts->end_ms = 100000;
-    facts->slots = facts->most_tasks = 4;
-    facts->held_ms = 400000;
-    facts->task_ms = facts->run_ms = 360000;
-    for (guint i = 0; i < 2; i++) {
-        const AdviseExecutor executor = {.id = i == 0 ? "0" : "1", .cores = 2, .tasks = 4, .end_ms = 100000};
-        g_array_append_val(facts->executors, executor);
-    }
-    AdviseStage stage = {.stage = 7, .name = "Exchange", .sql = TRUE, .tasks = 8, .end_ms = 90000, .task_ms = 360000};
-    stage.sums[METRIC_RUN_MS] = 360000;
-    stage.time = stage.run = (AdviseSpread){8, 45000, 45000, 45000, 1, 1};
-    g_array_append_val(facts->stages, stage);
-}
-
-static void made_clear(Made *made) { advise_facts_free(made->facts); }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
-
-static void set(Made *made, const char *key, const char *value) {
-    made->pairs[made->app.properties.n++] = (SparkPair){key, value};
-}
-
-static AdviseStage *stage_of(Made *made) { return advise_stage(made->facts, 0); }
-
-static AdviseSpread spread(double median, double max) {
-    return (AdviseSpread){.n = 8, .median = median, .p75 = median, .max = max, .max_task = 3, .max_partition = 5};
-}
-
-static const Finding *found(const Advice *advice, const char *rule) {
-    for (guint i = 0; i < advice->findings->len; i++) {
-        const Finding *finding = g_ptr_array_index(advice->findings, i);
-        if (strcmp(finding->rule, rule) == 0) return finding;
-    }
-    return NULL;
-}
-
-static const Change *change_of(const Finding *finding, guint i) {
-    g_assert_cmpuint(i, <, finding->changes->len);
-    return &g_array_index(finding->changes, Change, i);
-}
-
-static void assert_change(const Finding *finding, guint i, const char *key, const char *to) {
-    g_assert_cmpstr(change_of(finding, i)->key, ==, key);
-    g_assert_cmpstr(change_of(finding, i)->to, ==, to);
-}
-
-#define ASSERT_FINDS(made, rule, expected)                                                                             \
-    do {                                                                                                               \
-        g_autoptr(Advice) judged = advise((made).facts, FALSE);                                                        \
-        g_assert_true((found(judged, rule) != NULL) == (expected));                                                    \
-    } while (0)
+#include "tests/diagnosis/made_facts.h"
 
 static void test_healthy(void) {
     g_auto(Made) made;
@@ -85,16 +19,16 @@ static void test_healthy(void) {
 static void test_spill(void) {
     g_auto(Made) made;
     made_init(&made);
-    AdviseStage *stage = stage_of(&made);
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = stage->spilled_tasks = 200;
     stage->max_peak_bytes = 96 * MIB;
-    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->shuffle = made_spread(100 * MIB, 100 * MIB);
     stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 200 * 100 * MIB;
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 200 * 212 * MIB;
     stage->sums[METRIC_DISK_SPILLED_BYTES] = 200 * 50 * MIB;
 
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *spill = found(advice, "spill");
+    const Finding *spill = finding_of(advice, "spill");
     g_assert_nonnull(spill);
     assert_change(spill, 0, "spark.sql.shuffle.partitions", "642");
     g_assert_cmpstr(change_of(spill, 0)->from, ==, "200");
@@ -115,52 +49,52 @@ static void test_spill(void) {
 static void test_spill_adaptive(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "128m");
-    AdviseStage *stage = stage_of(&made);
+    made_set(&made, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "128m");
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = stage->spilled_tasks = 20;
     stage->max_peak_bytes = 50 * MIB;
-    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->shuffle = made_spread(100 * MIB, 100 * MIB);
     stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 20 * 100 * MIB;
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 20 * 50 * MIB;
     stage->sums[METRIC_DISK_SPILLED_BYTES] = 20 * 20 * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *spill = found(advice, "spill");
+    const Finding *spill = finding_of(advice, "spill");
     g_assert_cmpuint(spill->changes->len, ==, 1);
     assert_change(spill, 0, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "50m");
 
     /* What a task had is not known (0 in the log): more memory. */
     stage->max_peak_bytes = 0;
     g_autoptr(Advice) again = advise(made.facts, FALSE);
-    assert_change(found(again, "spill"), 0, "spark.executor.memory", "2048m");
+    assert_change(finding_of(again, "spill"), 0, "spark.executor.memory", "2048m");
 }
 
 /* 2,000 tasks of 1 KiB, 60 ms around a run of 20 ms. 4 cores do with 4 tasks. */
 static void test_many_partitions(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.adaptive.enabled", "false");
-    set(&made, "spark.sql.shuffle.partitions", "2000");
-    AdviseStage *stage = stage_of(&made);
+    made_set(&made, "spark.sql.adaptive.enabled", "false");
+    made_set(&made, "spark.sql.shuffle.partitions", "2000");
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = 2000;
-    stage->shuffle = spread(1024, 2048);
-    stage->run = spread(20, 40);
-    stage->time = spread(80, 100);
+    stage->shuffle = made_spread(1024, 2048);
+    stage->run = made_spread(20, 40);
+    stage->time = made_spread(80, 100);
     stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 2000 * 1024;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *many = found(advice, "many-partitions");
+    const Finding *many = finding_of(advice, "many-partitions");
     assert_change(many, 0, "spark.sql.shuffle.partitions", "4");
     g_assert_cmpstr(change_of(many, 0)->from, ==, "2000");
     g_assert_true(change_of(many, 0)->set);
     g_assert_cmpfloat_with_epsilon(many->saves_ms, 1996 * (60 + 20 - 1024 / (10 * MIB / 1000)), 1);
 
-    stage->shuffle = spread(8 * MIB, 8 * MIB); /* the limit: not small */
+    stage->shuffle = made_spread(8 * MIB, 8 * MIB); /* the limit: not small */
     ASSERT_FINDS(made, "many-partitions", FALSE);
-    stage->shuffle = spread(8 * MIB - 1, 8 * MIB);
+    stage->shuffle = made_spread(8 * MIB - 1, 8 * MIB);
     ASSERT_FINDS(made, "many-partitions", TRUE);
-    stage->shuffle = spread(1024, 4096); /* skewed: its greatest is to be cut, not to get company */
-    stage->run = spread(20, 80);
+    stage->shuffle = made_spread(1024, 4096); /* skewed: its greatest is to be cut, not to get company */
+    stage->run = made_spread(20, 80);
     ASSERT_FINDS(made, "many-partitions", FALSE);
-    stage->run = spread(20, 79);
+    stage->run = made_spread(20, 79);
     ASSERT_FINDS(made, "many-partitions", TRUE);
     stage->attempt = 1; /* a stage tried again runs what is missing */
     ASSERT_FINDS(made, "many-partitions", FALSE);
@@ -169,29 +103,29 @@ static void test_many_partitions(void) {
 static void test_few_partitions(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.adaptive.enabled", "false");
-    set(&made, "spark.sql.shuffle.partitions", "2");
-    AdviseStage *stage = stage_of(&made);
+    made_set(&made, "spark.sql.adaptive.enabled", "false");
+    made_set(&made, "spark.sql.shuffle.partitions", "2");
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = 2;
     stage->task_ms = 180000;
-    stage->shuffle = spread(512 * MIB, 512 * MIB);
+    stage->shuffle = made_spread(512 * MIB, 512 * MIB);
     stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 1024 * MIB;
-    stage->time = spread(2000, 2000);
+    stage->time = made_spread(2000, 2000);
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *few = found(advice, "few-partitions");
+    const Finding *few = finding_of(advice, "few-partitions");
     assert_change(few, 0, "spark.sql.shuffle.partitions", "8"); /* 1 GiB / 128 MiB, and 2 x 4 cores */
     g_assert_cmpfloat_with_epsilon(few->saves_ms, 90000 * 4 - 180000, 1);
 
-    stage->time = spread(1999, 1999);
+    stage->time = made_spread(1999, 1999);
     ASSERT_FINDS(made, "few-partitions", FALSE);
-    stage->shuffle = spread(512 * MIB + 1, 512 * MIB + 1);
+    stage->shuffle = made_spread(512 * MIB + 1, 512 * MIB + 1);
     ASSERT_FINDS(made, "few-partitions", TRUE);
-    stage->shuffle = spread(512 * MIB, 512 * MIB);
-    stage->time = spread(2000, 2000);
+    stage->shuffle = made_spread(512 * MIB, 512 * MIB);
+    stage->time = made_spread(2000, 2000);
     made.pairs[1].value = "200"; /* fewer than that is the code's doing, and no reason to lower the key */
     g_autoptr(Advice) code = advise(made.facts, FALSE);
-    g_assert_cmpuint(found(code, "few-partitions")->changes->len, ==, 0);
-    g_assert_nonnull(strstr(found(code, "few-partitions")->advice, "make it 8 there"));
+    g_assert_cmpuint(finding_of(code, "few-partitions")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(finding_of(code, "few-partitions")->advice, "make it 8 there"));
     stage->tasks = 3; /* more than half of the cores */
     ASSERT_FINDS(made, "few-partitions", FALSE);
 }
@@ -199,21 +133,21 @@ static void test_few_partitions(void) {
 static void test_small_input(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.files.maxPartitionBytes", "1048576");
-    AdviseStage *stage = stage_of(&made);
+    made_set(&made, "spark.sql.files.maxPartitionBytes", "1048576");
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = 200;
-    stage->input = spread(MIB, MIB);
-    stage->run = spread(300, 400);
-    stage->time = spread(340, 500);
+    stage->input = made_spread(MIB, MIB);
+    stage->run = made_spread(300, 400);
+    stage->time = made_spread(340, 500);
     stage->sums[METRIC_INPUT_BYTES] = 200 * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *small = found(advice, "small-input");
+    const Finding *small = finding_of(advice, "small-input");
     assert_change(small, 0, "spark.sql.files.maxPartitionBytes", "128m");
     g_assert_cmpfloat_with_epsilon(small->saves_ms, 196 * (40 + 50), 1); /* a fixed 50 ms at most */
 
-    stage->input = spread(16 * MIB, 16 * MIB);
+    stage->input = made_spread(16 * MIB, 16 * MIB);
     ASSERT_FINDS(made, "small-input", FALSE);
-    stage->input = spread(16 * MIB - 1, 16 * MIB);
+    stage->input = made_spread(16 * MIB - 1, 16 * MIB);
     ASSERT_FINDS(made, "small-input", TRUE);
     stage->tasks = 23; /* 19 fewer are not worth it */
     ASSERT_FINDS(made, "small-input", FALSE);
@@ -222,48 +156,48 @@ static void test_small_input(void) {
     stage->tasks = 200;
     made.pairs[0].value = "128MB";
     g_autoptr(Advice) open = advise(made.facts, FALSE);
-    assert_change(found(open, "small-input"), 0, "spark.sql.files.openCostInBytes", "1m");
+    assert_change(finding_of(open, "small-input"), 0, "spark.sql.files.openCostInBytes", "1m");
     stage->sql = FALSE;
     g_autoptr(Advice) rdd = advise(made.facts, FALSE);
-    g_assert_cmpuint(found(rdd, "small-input")->changes->len, ==, 0);
+    g_assert_cmpuint(finding_of(rdd, "small-input")->changes->len, ==, 0);
 }
 
 /* The greatest partition has four times the median, and its task took four times as long. */
 static void test_skew(void) {
     g_auto(Made) made;
     made_init(&made);
-    AdviseStage *stage = stage_of(&made);
-    stage->shuffle = spread(50 * MIB, 200 * MIB);
+    AdviseStage *stage = made_stage(&made);
+    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
     stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
-    stage->run = stage->time = spread(10000, 40000);
+    stage->run = stage->time = made_spread(10000, 40000);
     stage->join = TRUE;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *skew = found(advice, "skew");
+    const Finding *skew = finding_of(advice, "skew");
     g_assert_nonnull(strstr(skew->what, "Partition 5"));
     g_assert_cmpint(g_array_index(skew->tasks, gint64, 0), ==, 3);
     assert_change(skew, 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
     assert_change(skew, 1, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "50m");
     g_assert_cmpfloat_with_epsilon(skew->cost_ms, 30000 * 4, 1);
 
-    stage->run = stage->time = spread(10000, 39999);
+    stage->run = stage->time = made_spread(10000, 39999);
     ASSERT_FINDS(made, "skew", FALSE);
-    stage->run = stage->time = spread(10000, 40000);
-    stage->shuffle = spread(50 * MIB, 200 * MIB - 5); /* even bytes: it waited for something */
+    stage->run = stage->time = made_spread(10000, 40000);
+    stage->shuffle = made_spread(50 * MIB, 200 * MIB - 5); /* even bytes: it waited for something */
     ASSERT_FINDS(made, "skew", FALSE);
-    stage->shuffle = spread(50 * MIB, 200 * MIB);
+    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
     stage->node_ms = 20001; /* a host took most of it */
     ASSERT_FINDS(made, "skew", FALSE);
     stage->node_ms = 20000;
     ASSERT_FINDS(made, "skew", TRUE);
     made.facts->slots = 1; /* two pieces a core */
     g_autoptr(Advice) one = advise(made.facts, TRUE);
-    assert_change(found(one, "skew"), 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
-    g_assert_cmpuint(found(one, "skew")->changes->len, ==, 1); /* 100 MiB: AQE's own 64 MB are smaller */
+    assert_change(finding_of(one, "skew"), 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
+    g_assert_cmpuint(finding_of(one, "skew")->changes->len, ==, 1); /* 100 MiB: AQE's own 64 MB are smaller */
     made.facts->slots = 4;
     stage->join = FALSE; /* nothing but salt */
     g_autoptr(Advice) salt = advise(made.facts, FALSE);
-    g_assert_cmpuint(found(salt, "skew")->changes->len, ==, 0);
-    g_assert_nonnull(strstr(found(salt, "skew")->advice, "Salt"));
+    g_assert_cmpuint(finding_of(salt, "skew")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(finding_of(salt, "skew")->advice, "Salt"));
 }
 
 /* ---- memory ---- */
@@ -271,20 +205,20 @@ static void test_skew(void) {
 static void test_memory(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.executor.memory", "4g");
+    made_set(&made, "spark.executor.memory", "4g");
     AdviseExecutor *executor = &g_array_index(made.facts->executors, AdviseExecutor, 1);
     executor->heap_peak_bytes = 2047 * MIB; /* below the half; 2,859 MiB would do, a change */
     g_autoptr(Advice) low = advise(made.facts, FALSE);
-    assert_change(found(low, "memory"), 0, "spark.executor.memory", "2859m");
+    assert_change(finding_of(low, "memory"), 0, "spark.executor.memory", "2859m");
     executor->heap_peak_bytes = 2048 * MIB;
     ASSERT_FINDS(made, "memory", FALSE);
 
     executor->heap_peak_bytes = 0.9 * 4096 * MIB;
     g_autoptr(Advice) full = advise(made.facts, TRUE);
-    g_assert_null(found(full, "memory"));
+    g_assert_null(finding_of(full, "memory"));
     executor->heap_peak_bytes = 0.901 * 4096 * MIB;
     g_autoptr(Advice) high = advise(made.facts, TRUE);
-    assert_change(found(high, "memory"), 0, "spark.executor.memory", "4914m");
+    assert_change(finding_of(high, "memory"), 0, "spark.executor.memory", "4914m");
     g_assert_cmpuint(high->unknown->len, ==, 0);
 
     /* Never more than what is asked for, and no change of little: 300 x 1.25 + 300 of 800 MiB. */
@@ -302,8 +236,8 @@ static void test_overhead(void) {
     ASSERT_FINDS(made, "memory", FALSE);
     executor->resident_bytes = (1024 + 400) * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
-    set(&made, "spark.executor.memoryOverhead", "1g");
+    assert_change(finding_of(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
+    made_set(&made, "spark.executor.memoryOverhead", "1g");
     ASSERT_FINDS(made, "memory", FALSE);
 }
 
@@ -313,22 +247,22 @@ static void test_overhead_beside_off_heap(void) {
     made_init(&made);
     AdviseExecutor *executor = &g_array_index(made.facts->executors, AdviseExecutor, 1);
     executor->resident_bytes = (1024 + 8192 + 512 + 345) * MIB;
-    set(&made, "spark.memory.offHeap.size", "8g");
-    set(&made, "spark.executor.pyspark.memory", "512m");
+    made_set(&made, "spark.memory.offHeap.size", "8g");
+    made_set(&made, "spark.executor.pyspark.memory", "512m");
     ASSERT_FINDS(made, "memory", TRUE); /* not enabled */
-    set(&made, "spark.memory.offHeap.enabled", "true");
+    made_set(&made, "spark.memory.offHeap.enabled", "true");
     ASSERT_FINDS(made, "memory", FALSE);
     executor->resident_bytes += 55 * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
+    assert_change(finding_of(advice, "memory"), 0, "spark.executor.memoryOverhead", "500m");
 }
 
 static void test_gc(void) {
     g_auto(Made) made;
     made_init(&made);
-    made.facts->gc_ms = stage_of(&made)->sums[METRIC_GC_MS] = 36000; /* 0.1 of the run time: reached */
+    made.facts->gc_ms = made_stage(&made)->sums[METRIC_GC_MS] = 36000; /* 0.1 of the run time: reached */
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *gc = found(advice, "gc");
+    const Finding *gc = finding_of(advice, "gc");
     assert_change(gc, 0, "spark.executor.memory", "1536m");
     g_assert_cmpfloat_with_epsilon(gc->saves_ms, 36000 - 18000, 1);
     g_assert_cmpuint(finding_severity(gc), ==, SEVERITY_MODERATE);
@@ -342,10 +276,10 @@ static void test_cache(void) {
     const AdviseCached cached = {12, "words", "memory", 1, 7};
     g_array_append_val(made.facts->cached, cached);
     g_autoptr(Advice) advice = advise(made.facts, TRUE);
-    g_assert_nonnull(strstr(found(advice, "cache")->what, "RDD 12 (words)"));
+    g_assert_nonnull(strstr(finding_of(advice, "cache")->what, "RDD 12 (words)"));
     g_array_index(made.facts->cached, AdviseCached, 0).stages = 2;
     g_autoptr(Advice) used = advise(made.facts, TRUE);
-    g_assert_null(found(used, "cache"));
+    g_assert_null(finding_of(used, "cache"));
 }
 
 /* ---- the cluster ---- */
@@ -353,14 +287,14 @@ static void test_cache(void) {
 static void test_idle(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.executor.instances", "2");
+    made_set(&made, "spark.executor.instances", "2");
     made.facts->run_ms = 280000; /* 0.3 of 400,000 is idle: reached */
     made.facts->most_tasks = 2;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "idle"), 0, "spark.executor.instances", "1");
+    assert_change(finding_of(advice, "idle"), 0, "spark.executor.instances", "1");
     made.facts->run_ms = 280001;
     ASSERT_FINDS(made, "idle", FALSE);
-    set(&made, "spark.task.cpus", "2"); /* held in cores, run in tasks of two: all of it was used */
+    made_set(&made, "spark.task.cpus", "2"); /* held in cores, run in tasks of two: all of it was used */
     made.facts->run_ms = 190000;
     ASSERT_FINDS(made, "idle", FALSE);
     made.app.properties.n--;
@@ -373,8 +307,8 @@ static void test_idle(void) {
     const AdviseNode node = {"d2", "datanode", "disk", 3, 18000, 3, 7};
     g_array_append_val(made.facts->nodes, node);
     g_autoptr(Advice) host = advise(made.facts, FALSE);
-    g_assert_null(found(host, "idle"));
-    const Finding *blamed = found(host, "node");
+    g_assert_null(finding_of(host, "idle"));
+    const Finding *blamed = finding_of(host, "node");
     g_assert_true(blamed->node);
     g_assert_cmpuint(blamed->changes->len, ==, 0);
     g_assert_cmpuint(advice_severity(host), ==, SEVERITY_NONE); /* no doing of the job's */
@@ -392,7 +326,7 @@ static void test_driver(void) {
     made.facts->gap_begin_ms = 5000;
     made.facts->gap_end_ms = 35000;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *driver = found(advice, "driver");
+    const Finding *driver = finding_of(advice, "driver");
     g_assert_nonnull(strstr(g_ptr_array_index(driver->evidence, 0), "between job 1 and job 2"));
     g_assert_cmpfloat_with_epsilon(driver->cost_ms, 30000 * 4, 1);
     made.facts->quiet_ms = 29999;
@@ -402,48 +336,49 @@ static void test_driver(void) {
 static void test_locality(void) {
     g_auto(Made) made;
     made_init(&made);
-    AdviseStage *stage = stage_of(&made);
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = 400;
     stage->local = 360;
-    stage->time = spread(500, 2000);
+    stage->time = made_spread(500, 2000);
     stage->task_ms = 0.9 * 90000 * 4;
     ASSERT_FINDS(made, "locality", FALSE); /* 0.1 is idle: not more */
     stage->task_ms -= 5000;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "locality"), 0, "spark.locality.wait", "0s");
+    assert_change(finding_of(advice, "locality"), 0, "spark.locality.wait", "0s");
     stage->local = 359;
     ASSERT_FINDS(made, "locality", FALSE);
     stage->local = 360;
-    set(&made, "spark.locality.wait", "0");
+    made_set(&made, "spark.locality.wait", "0");
     ASSERT_FINDS(made, "locality", FALSE); /* tried already */
 }
 
 static void test_allocation(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.dynamicAllocation.enabled", "true");
+    made_set(&made, "spark.dynamicAllocation.enabled", "true");
     ASSERT_FINDS(made, "allocation", FALSE); /* shuffles are tracked since 3.4 */
     made.app.version = "3.3.2";
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "allocation"), 0, "spark.dynamicAllocation.shuffleTracking.enabled", "true");
-    set(&made, "spark.shuffle.service.enabled", "true");
+    assert_change(finding_of(advice, "allocation"), 0, "spark.dynamicAllocation.shuffleTracking.enabled", "true");
+    made_set(&made, "spark.shuffle.service.enabled", "true");
     ASSERT_FINDS(made, "allocation", FALSE);
 }
 
 static void test_serializer(void) {
     g_auto(Made) made;
     made_init(&made);
-    AdviseStage *stage = stage_of(&made);
+    AdviseStage *stage = made_stage(&made);
     stage->sums[METRIC_SHUFFLE_WRITE_BYTES] = 100 * MIB;
     stage->sums[METRIC_SHUFFLE_WRITE_NS] = 18000e6; /* 0.05 of the run time: reached */
     ASSERT_FINDS(made, "serializer", FALSE);        /* SQL has a form of its own */
     stage->sql = FALSE;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "serializer"), 0, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    assert_change(finding_of(advice, "serializer"), 0, "spark.serializer",
+                  "org.apache.spark.serializer.KryoSerializer");
     stage->sums[METRIC_SHUFFLE_WRITE_NS] = 17999e6;
     ASSERT_FINDS(made, "serializer", FALSE);
     stage->sums[METRIC_SHUFFLE_WRITE_NS] = 18000e6;
-    set(&made, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    made_set(&made, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     ASSERT_FINDS(made, "serializer", FALSE);
 }
 
@@ -471,39 +406,39 @@ static void test_failures(void) {
     made_init(&made);
     made.facts->failures[FAILURE_MEMORY] = (AdviseFailure){2, 500, 9, 7, "ExecutorLostFailure: memory limits"};
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    assert_change(found(advice, "failures"), 0, "spark.executor.memoryOverhead", "1408m"); /* 384 MiB + 1 GiB */
+    assert_change(finding_of(advice, "failures"), 0, "spark.executor.memoryOverhead", "1408m"); /* 384 MiB + 1 GiB */
     made.facts->failures[FAILURE_MEMORY].reason = "java.lang.OutOfMemoryError: Java heap space";
     g_autoptr(Advice) heap = advise(made.facts, FALSE);
-    assert_change(found(heap, "failures"), 0, "spark.executor.memory", "1536m");
+    assert_change(finding_of(heap, "failures"), 0, "spark.executor.memory", "1536m");
     made.facts->failures[FAILURE_MEMORY].reason = "ExecutorLostFailure: Command exited with code 52"; /* Spark's own */
     g_autoptr(Advice) ended = advise(made.facts, FALSE);
-    assert_change(found(ended, "failures"), 0, "spark.executor.memory", "1536m");
+    assert_change(finding_of(ended, "failures"), 0, "spark.executor.memory", "1536m");
 
     made.facts->failures[FAILURE_MEMORY].reason = "ExecutorLostFailure: memory limits";
-    set(&made, "spark.executor.memory", "10g");
-    set(&made, "spark.executor.memoryOverheadFactor", "0.4"); /* 4 GiB are there already */
+    made_set(&made, "spark.executor.memory", "10g");
+    made_set(&made, "spark.executor.memoryOverheadFactor", "0.4"); /* 4 GiB are there already */
     g_autoptr(Advice) more = advise(made.facts, FALSE);
-    assert_change(found(more, "failures"), 0, "spark.executor.memoryOverhead", "5120m");
+    assert_change(finding_of(more, "failures"), 0, "spark.executor.memoryOverhead", "5120m");
 }
 
 /* Each of a loop's stages costs 1.9 % and is not told alone; together they are. */
 static void test_many_small(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.adaptive.enabled", "false");
-    set(&made, "spark.sql.shuffle.partitions", "94");
-    AdviseStage *stage = stage_of(&made);
+    made_set(&made, "spark.sql.adaptive.enabled", "false");
+    made_set(&made, "spark.sql.shuffle.partitions", "94");
+    AdviseStage *stage = made_stage(&made);
     stage->tasks = 94;
-    stage->shuffle = spread(1024, 2048);
-    stage->run = spread(20, 40);
-    stage->time = spread(72, 100);
+    stage->shuffle = made_spread(1024, 2048);
+    stage->run = made_spread(20, 40);
+    stage->time = made_spread(72, 100);
     stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 94 * 1024;
     ASSERT_FINDS(made, "many-partitions", FALSE);
 
     AdviseStage same = *stage;
     for (same.stage = 8; same.stage < 17; same.stage++) g_array_append_val(made.facts->stages, same);
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *many = found(advice, "many-partitions");
+    const Finding *many = finding_of(advice, "many-partitions");
     g_assert_nonnull(many);
     assert_change(many, 0, "spark.sql.shuffle.partitions", "4");
     g_assert_cmpfloat_with_epsilon(many->share, 10 * 90 * (52 + 20 - 0.1) / 360000, 0.001);
@@ -524,7 +459,7 @@ static void test_broadcast(void) {
     join.small_bytes = 40 * MIB, join.large_bytes = 4000 * MIB;
     g_array_append_val(made.facts->joins, join);
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *finding = found(advice, "broadcast");
+    const Finding *finding = finding_of(advice, "broadcast");
     g_assert_nonnull(finding);
     assert_change(finding, 0, "spark.sql.autoBroadcastJoinThreshold", "50m");
     g_assert_cmpstr(change_of(finding, 0)->from, ==, "10MB");
@@ -537,7 +472,7 @@ static void test_broadcast(void) {
     ASSERT_FINDS(made, "broadcast", FALSE);
     only->small_bytes = 40 * MIB, only->large_bytes = 160 * MIB - 1; /* not four times as large */
     g_autoptr(Advice) all = advise(made.facts, TRUE);
-    g_assert_null(found(all, "broadcast"));
+    g_assert_null(finding_of(all, "broadcast"));
     only->large_bytes = 4000 * MIB, only->broadcasts = FALSE; /* a full outer join */
     ASSERT_FINDS(made, "broadcast", FALSE);
 }
@@ -546,12 +481,12 @@ static void test_broadcast(void) {
 static void test_small_files(void) {
     g_auto(Made) made;
     made_init(&made);
-    stage_of(&made)->sums[METRIC_INPUT_BYTES] = 1000 * MIB;
+    made_stage(&made)->sums[METRIC_INPUT_BYTES] = 1000 * MIB;
     AdviseScan scan = {.name = "Scan parquet orders", .stage = 7, .files = 1000, .bytes = 1000 * MIB, .partitions = -1};
     scan.kept = scan.rows = -1;
     g_array_append_val(made.facts->scans, scan);
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *finding = found(advice, "small-files");
+    const Finding *finding = finding_of(advice, "small-files");
     g_assert_nonnull(finding);
     g_assert_cmpfloat_with_epsilon(finding->cost_ms, 20000, 1);
     g_assert_cmpfloat_with_epsilon(finding->saves_ms, 20000 * (1 - 8 / 1000.0), 1);
@@ -562,7 +497,7 @@ static void test_small_files(void) {
     ASSERT_FINDS(made, "small-files", FALSE);
     only->bytes = 1000 * MIB, only->files = 199;
     ASSERT_FINDS(made, "small-files", FALSE);
-    only->files = 1000, stage_of(&made)->tasks = 251; /* the tasks are small: small-input tells of it */
+    only->files = 1000, made_stage(&made)->tasks = 251; /* the tasks are small: small-input tells of it */
     ASSERT_FINDS(made, "small-files", FALSE);
 }
 
@@ -573,7 +508,7 @@ static void test_partition_filter(void) {
     AdviseScan scan = {.name = "Scan parquet orders", .stage = 7, .partitions = 365, .rows = 1000, .kept = 50};
     g_array_append_val(made.facts->scans, scan);
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *finding = found(advice, "partition-filter");
+    const Finding *finding = finding_of(advice, "partition-filter");
     g_assert_nonnull(finding);
     g_assert_cmpfloat_with_epsilon(finding->cost_ms, 0.95 * 360000, 1);
 
@@ -594,30 +529,30 @@ static void test_partition_filter(void) {
 static void test_program(void) {
     g_auto(Made) made;
     made_init(&made);
-    set(&made, "spark.sql.autoBroadcastJoinThreshold", "1g");
+    made_set(&made, "spark.sql.autoBroadcastJoinThreshold", "1g");
     AdviseJoin join = {.name = "SortMergeJoin", .query = 3, .stage = 7, .broadcasts = TRUE};
     join.small_bytes = 40 * MIB, join.large_bytes = 4000 * MIB;
     g_array_append_val(made.facts->joins, join);
     g_autoptr(Advice) allowed = advise(made.facts, FALSE);
-    g_assert_cmpuint(found(allowed, "broadcast")->changes->len, ==, 0); /* the threshold is not what keeps it */
+    g_assert_cmpuint(finding_of(allowed, "broadcast")->changes->len, ==, 0); /* the threshold is not what keeps it */
     g_array_index(made.facts->joins, AdviseJoin, 0).threshold = "-1";
     g_autoptr(Advice) of_query = advise(made.facts, FALSE);
-    g_assert_cmpuint(found(of_query, "broadcast")->changes->len, ==, 0);
-    g_assert_nonnull(strstr(found(of_query, "broadcast")->advice, "to -1 for it: leave that out, or set 50 MiB"));
+    g_assert_cmpuint(finding_of(of_query, "broadcast")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(finding_of(of_query, "broadcast")->advice, "to -1 for it: leave that out, or set 50 MiB"));
     g_array_set_size(made.facts->joins, 0);
 
     /* 8 partitions by the program: its own number is what counts, and --conf does not have it. */
     const SparkPair own = {"spark.sql.shuffle.partitions", "8"};
     g_array_append_val(made.facts->program, own);
-    AdviseStage *stage = stage_of(&made);
+    AdviseStage *stage = made_stage(&made);
     stage->spilled_tasks = 8;
     stage->max_peak_bytes = 96 * MIB;
-    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->shuffle = made_spread(100 * MIB, 100 * MIB);
     stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 8 * 100 * MIB;
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 8 * 96 * MIB;
     stage->sums[METRIC_DISK_SPILLED_BYTES] = 8 * 50 * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Change *change = change_of(found(advice, "spill"), 0);
+    const Change *change = change_of(finding_of(advice, "spill"), 0);
     g_assert_cmpstr(change->from, ==, "8");
     g_assert_cmpstr(change->to, ==, "16");
     g_assert_true(change->program);
@@ -677,14 +612,14 @@ static void test_simulation(void) {
 static void test_conflict(void) {
     g_auto(Made) made;
     made_init(&made);
-    AdviseStage *stage = stage_of(&made);
+    AdviseStage *stage = made_stage(&made);
     made.facts->gc_ms = stage->sums[METRIC_GC_MS] = 36000;
     stage->spilled_tasks = 8;
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 100000 * MIB;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
     g_assert_cmpstr(((Finding *)g_ptr_array_index(advice->findings, 0))->rule, ==, "spill");
-    g_assert_false(change_of(found(advice, "spill"), 0)->conflict);
-    g_assert_true(change_of(found(advice, "gc"), 0)->conflict);
+    g_assert_false(change_of(finding_of(advice, "spill"), 0)->conflict);
+    g_assert_true(change_of(finding_of(advice, "gc"), 0)->conflict);
     g_autoptr(GPtrArray) changes = advice_changes(advice);
     g_assert_cmpuint(changes->len, ==, 1);
     g_assert_cmpstr(((Change *)g_ptr_array_index(changes, 0))->to, ==, "2048m");

@@ -4,31 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MIB (1024.0 * 1024)
-
-typedef struct Made {
-    SparkPair pairs[8];
-    SparkApp app;
-    AdviseFacts *facts;
-} Made;
-
-static void made_init(Made *made) {
-    *made = (Made){.app = {.app = "app-1", .version = "3.5.6"}};
-    made->app.properties.items = made->pairs;
-    made->facts = advise_facts_new(&made->app);
-}
-
-static void made_clear(Made *made) { advise_facts_free(made->facts); }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
-
-static void set(Made *made, const char *key, const char *value) {
-    for (guint i = 0; i < made->app.properties.n; i++)
-        if (strcmp(made->pairs[i].key, key) == 0) {
-            made->pairs[i].value = value;
-            return;
-        }
-    made->pairs[made->app.properties.n++] = (SparkPair){key, value};
-}
+#include "tests/diagnosis/made_facts.h"
 
 static const ElephantRow *row_of(const Elephant *elephant, const char *rule) {
     for (guint i = 0; i < elephant->rows->len; i++) {
@@ -45,30 +21,30 @@ static void assert_rule(const Made *made, const char *rule, Severity expected) {
 
 static void test_settings(void) {
     g_auto(Made) made;
-    made_init(&made);
+    made_plain(&made);
     assert_rule(&made, "serializer", SEVERITY_MODERATE);
-    set(&made, "spark.serializer", "org.apache.spark.serializer.JavaSerializer");
+    made_set(&made, "spark.serializer", "org.apache.spark.serializer.JavaSerializer");
     assert_rule(&made, "serializer", SEVERITY_MODERATE);
-    set(&made, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    made_set(&made, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     assert_rule(&made, "serializer", SEVERITY_NONE);
 
     assert_rule(&made, "shuffle service", SEVERITY_MODERATE);
-    set(&made, "spark.dynamicAllocation.enabled", "true");
+    made_set(&made, "spark.dynamicAllocation.enabled", "true");
     assert_rule(&made, "shuffle service", SEVERITY_SEVERE);
-    set(&made, "spark.shuffle.service.enabled", "true");
+    made_set(&made, "spark.shuffle.service.enabled", "true");
     assert_rule(&made, "shuffle service", SEVERITY_NONE);
 
-    set(&made, "spark.dynamicAllocation.minExecutors", "1");
-    set(&made, "spark.dynamicAllocation.maxExecutors", "900");
+    made_set(&made, "spark.dynamicAllocation.minExecutors", "1");
+    made_set(&made, "spark.dynamicAllocation.maxExecutors", "900");
     assert_rule(&made, "minExecutors", SEVERITY_NONE);
     assert_rule(&made, "maxExecutors", SEVERITY_NONE);
-    set(&made, "spark.dynamicAllocation.minExecutors", "2");
-    set(&made, "spark.dynamicAllocation.maxExecutors", "901");
+    made_set(&made, "spark.dynamicAllocation.minExecutors", "2");
+    made_set(&made, "spark.dynamicAllocation.maxExecutors", "901");
     assert_rule(&made, "minExecutors", SEVERITY_CRITICAL);
     assert_rule(&made, "maxExecutors", SEVERITY_CRITICAL);
-    set(&made, "spark.yarn.secondary.jars", "a.jar");
+    made_set(&made, "spark.yarn.secondary.jars", "a.jar");
     assert_rule(&made, "jars with *", SEVERITY_NONE);
-    set(&made, "spark.yarn.secondary.jars", "lib/*");
+    made_set(&made, "spark.yarn.secondary.jars", "lib/*");
     assert_rule(&made, "jars with *", SEVERITY_CRITICAL);
 }
 
@@ -90,10 +66,10 @@ static void test_limits(void) {
     for (guint i = 0; i < G_N_ELEMENTS(table); i++)
         for (guint k = 0; k < 4; k++) {
             g_auto(Made) made;
-            made_init(&made);
-            set(&made, table[i].key, table[i].at[k]);
+            made_plain(&made);
+            made_set(&made, table[i].key, table[i].at[k]);
             assert_rule(&made, table[i].rule, (Severity)(k + 1));
-            set(&made, table[i].key, table[i].below[k]);
+            made_set(&made, table[i].key, table[i].below[k]);
             assert_rule(&made, table[i].rule, (Severity)k);
         }
 }
@@ -114,20 +90,20 @@ static void test_resource_skew(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
         g_auto(Made) made;
-        made_init(&made);
-        set(&made, "yarn.nodemanager.resource.cpu-vcores", "16");
-        set(&made, "yarn.nodemanager.resource.memory-mb", "65536");
-        set(&made, "spark.executor.cores", table[i].cores);
-        set(&made, "spark.executor.memory", table[i].memory);
+        made_plain(&made);
+        made_set(&made, "yarn.nodemanager.resource.cpu-vcores", "16");
+        made_set(&made, "yarn.nodemanager.resource.memory-mb", "65536");
+        made_set(&made, "spark.executor.cores", table[i].cores);
+        made_set(&made, "spark.executor.memory", table[i].memory);
         g_autoptr(Elephant) elephant = elephant_judge(made.facts);
         const ElephantRow *row = row_of(elephant, "resource skew");
         g_assert_cmpuint(row->severity, ==, table[i].expected);
         g_assert_nonnull(strstr(row->note, table[i].note));
     }
     g_auto(Made) made;
-    made_init(&made);
-    set(&made, "spark.executor.cores", "4");
-    set(&made, "yarn.nodemanager.resource.memory-mb", "-1"); /* seen in logs of 4.3 */
+    made_plain(&made);
+    made_set(&made, "spark.executor.cores", "4");
+    made_set(&made, "yarn.nodemanager.resource.memory-mb", "-1"); /* seen in logs of 4.3 */
     g_autoptr(Elephant) elephant = elephant_judge(made.facts);
     g_assert_false(row_of(elephant, "resource skew")->known);
 }
@@ -159,7 +135,7 @@ static void test_spreads(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
         g_auto(Made) made;
-        made_init(&made);
+        made_plain(&made);
         put_inputs(&made, table[i].inputs, table[i].n);
         assert_rule(&made, "input", table[i].expected);
     }
@@ -185,7 +161,7 @@ static void test_rates(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(rates); i++) {
         g_auto(Made) made;
-        made_init(&made);
+        made_plain(&made);
         put_stage(&made, rates[i].of - rates[i].failed, rates[i].failed, 0);
         assert_rule(&made, "failed tasks of a stage", rates[i].expected);
         const AdviseJob job = {.job = 1, .tasks = rates[i].of, .failed_tasks = rates[i].failed};
@@ -194,7 +170,7 @@ static void test_rates(void) {
     }
 
     g_auto(Made) made;
-    made_init(&made);
+    made_plain(&made);
     for (guint i = 0; i < 10; i++) {
         const AdviseJob job = {.job = i, .failed = i == 0};
         const AdviseStage stage = {.stage = i, .failed = i < 3};
@@ -209,7 +185,7 @@ static void test_times(void) {
     static const double minutes[] = {15, 30, 45, 60}, shares[] = {0.08, 0.1, 0.15, 0.2};
     for (guint i = 0; i < 4; i++) {
         g_auto(Made) made;
-        made_init(&made);
+        made_plain(&made);
         put_inputs(&made, (const double[]){0, 0}, 2);
         put_stage(&made, 1, 0, 2 * minutes[i] * 60e3);
         assert_rule(&made, "stage run time", (Severity)(i + 1));
@@ -226,7 +202,7 @@ static void test_times(void) {
 /* Severity times tasks, 0 of NONE and LOW; the worst group is the application's severity. */
 static void test_score(void) {
     g_auto(Made) made;
-    made_init(&made);
+    made_plain(&made);
     put_stage(&made, 90, 10, 0);
     made.facts->run_ms = 100;
     made.facts->gc_ms = 15;

@@ -3,6 +3,7 @@
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/model/stage_label.h"
 #include "common/store/store.h"
@@ -93,6 +94,7 @@ static void store_sample(Fixture *fixture) {
                                      .storage_level = "memory",
                                      .partitions = 4}};
 
+    static const SparkPair gpu = {"executor gpu", "1"};
     g_autoptr(SparkRecords) records = spark_records_new();
     SparkApp *app = add_app(records, "app-20201121105300-0001", "Word count", 0);
     app->end_ms = BASE_MS + 60000, app->user = "anna", app->version = "4.3.0", app->driver_host = "node-0";
@@ -103,7 +105,7 @@ static void store_sample(Fixture *fixture) {
 
     SparkStage *stage = add_stage(records, 0, 0, 0);
     stage->completed_ms = BASE_MS + 2000, stage->tasks = 4, stage->details = "Main$.main(Main.scala:17)";
-    stage->rdds = (SparkRdds){rdds, 1};
+    stage->rdds = (SparkRdds){rdds, 1}, stage->profile = 1;
     add_stage(records, 1, 0, 2000)->failure = "FetchFailed: node-3 is gone";
     add_stage(records, 1, 1, 3000)->completed_ms = BASE_MS + 3500;
 
@@ -113,7 +115,16 @@ static void store_sample(Fixture *fixture) {
     SparkExecutor *gone = spark_add_executor(records);
     gone->app = "app-20201121105300-0001", gone->id = "2", gone->host = "node-2", gone->cores = 1;
     gone->added_ms = BASE_MS, gone->removed_ms = BASE_MS + 5000, gone->reason = "worker lost";
-    gone->memory_bytes = 434 << 20, gone->peaks[PEAK_HEAP] = 300 << 20, gone->excluded_ms = BASE_MS + 4000;
+    gone->memory_bytes = 434 << 20, gone->peaks[PEAK_HEAP] = 300 << 20;
+
+    SparkExclusion *excluded = spark_add_exclusion(records);
+    excluded->app = gone->app, excluded->executor = "2", excluded->time_ms = BASE_MS + 4000, excluded->failures = 2;
+    excluded->stage = 1, excluded->stage_attempt = 0;
+    SparkProfile *profile = spark_add_profile(records);
+    profile->app = gone->app, profile->profile = 1, profile->memory_bytes = G_GINT64_CONSTANT(2) << 30;
+    profile->cores = 2, profile->task_cpus = 1, profile->others = (SparkPairs){&gpu, 1};
+    spark_add_profile(records)->app = gone->app; /* the settings' */
+    g_array_index(records->of[SPARK_PROFILE], SparkProfile, 1).profile = 0;
 
     for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
     SparkTask *alone = spark_add_task(records); /* of which nothing else is known */
@@ -271,10 +282,57 @@ static void test_advice_beside_damage(void) {
     for (gsize i = 0; i < json_array_size(expected); i++) {
         json_t *row = json_array_get(expected, i);
         if (strcmp(json_string_value(json_object_get(row, "app")), task.app) == 0)
-            g_assert_cmpint(json_object_del(row, "advice"), ==, 0);
+            json_object_set_new(row, "advice",
+                                json_pack("{s:s}", "not_judged", "its records are damaged: plumb verify"));
     }
     g_assert_cmpuint(json_array_size(expected), >, 2);
     g_assert_true(json_equal(json_object_get(answer, "apps"), expected));
+}
+
+static const json_t *advice_of(const json_t *answer, const char *app) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach(json_object_get(answer, "apps"), i,
+                       row) if (strcmp(json_string_value(json_object_get(row, "app")), app) ==
+                                0) return json_object_get(row, "advice");
+    g_assert_not_reached();
+}
+
+/* One that takes too much memory by itself says so, and the others have their advice. */
+static void test_advice_beside_a_large_one(void) {
+    enum { TASKS = 40000 };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    store_sample(&fixture);
+    json_auto_t *alone = fixture_answer(&fixture, "apps", "advice=true");
+    g_autoptr(SparkRecords) records = spark_records_new();
+    add_app(records, "app-large", "Large", 0)->log_complete = 1;
+    for (guint i = 0; i < TASKS; i++) {
+        SparkTask *task = spark_add_task(records);
+        task->app = "app-large", task->stage = 0, task->stage_attempt = 0, task->task = i;
+        task->launch_ms = BASE_MS, task->finish_ms = BASE_MS + 5, task->status = TASK_SUCCESS;
+    }
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+
+    AllowanceBudget budget = {.limit_bytes = 1024 * 1024};
+    Allowance allowance = {.budget = &budget};
+    allowance_begin(&allowance);
+    json_auto_t *answer = fixture_ask(&fixture, "apps", "advice=true", &error);
+    g_assert_no_error(error);
+    allowance_end();
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
+    g_assert_cmpstr(json_string_value(json_object_get(advice_of(answer, "app-large"), "not_judged")), ==,
+                    "it takes more memory than one question may");
+    const char *other = "app-20201121105300-0001";
+    g_assert_true(json_equal(advice_of(answer, other), advice_of(alone, other)));
+
+    allowance_begin(&allowance);
+    g_assert_null(fixture_ask(&fixture, "advise", "app=app-large", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    allowance_end();
 }
 
 /* The RDDs of stages as Spark 3.5 and 4.3 log them, in the order of their logs. */
@@ -450,6 +508,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/spark/advice", test_advice);
     g_test_add_func("/query/spark/used-again", test_used_again);
     g_test_add_func("/query/spark/advice/beside-damage", test_advice_beside_damage);
+    g_test_add_func("/query/spark/advice/beside-a-large-one", test_advice_beside_a_large_one);
     g_test_add_func("/query/spark/stage-names", test_stage_names);
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);

@@ -202,17 +202,17 @@ static void test_limits(void) {
 
 /* Fields of a newer sender are passed over; of a batch that needs a newer receiver nothing is taken. */
 static void test_newer(void) {
-    /* compact: version 4, needs WIRE_VERSION (or one more), field 7 (tasks) of one task with a field 30, metrics of 40
+    /* compact: version 4, needs WIRE_VERSION (or one more), field 7 (tasks) of one task with a field 30, metrics of 60
      * numbers */
     static const guint8 needs[] = {WIRE_VERSION, WIRE_VERSION + 1};
 
     for (guint i = 0; i < G_N_ELEMENTS(needs); i++) {
         g_autoptr(GByteArray) body = g_byte_array_new();
         const guint8 head[] = {0x1c, 0x15, 8,    0x15, 2 * needs[i], 0x59, 0x1c, 0x18, 1, 'a',
-                               0x16, 6,    0x15, 0,    0x16,         34,   0xc9, 0xf6, 40};
+                               0x16, 6,    0x15, 0,    0x16,         34,   0xc9, 0xf6, 60};
         const guint8 tail[] = {0x08, 60, 1, 'x', 0, 0, 0};
         g_byte_array_append(body, head, sizeof head);
-        for (guint8 n = 0; n < 40; n++) g_byte_array_append(body, &(guint8){(guint8)(2 * n)}, 1);
+        for (guint8 n = 0; n < 60; n++) g_byte_array_append(body, &(guint8){(guint8)(2 * n)}, 1);
         g_byte_array_append(body, tail, sizeof tail);
         const WireHeader header = {
             .call = CALL_SUBMIT_RECORDS, .protocol = PROTOCOL_COMPACT, .body = {body->data, body->len}};
@@ -233,12 +233,12 @@ static void test_newer(void) {
 }
 
 static void repair_classes(void) {
-    const GType types[] = {PLUMB_TYPE_RECORD_BATCH,    PLUMB_TYPE_SPARK_APP,   PLUMB_TYPE_SPARK_EXECUTOR,
-                           PLUMB_TYPE_SPARK_JOB,       PLUMB_TYPE_SPARK_STAGE, PLUMB_TYPE_SPARK_TASK,
-                           PLUMB_TYPE_SPARK_SPLIT,     PLUMB_TYPE_SPARK_LINK,  PLUMB_TYPE_SPARK_OPERATION,
-                           PLUMB_TYPE_HOST_SAMPLE,     PLUMB_TYPE_HOST_DISK,   PLUMB_TYPE_HOST_NET,
-                           PLUMB_TYPE_SPARK_PAIR,      PLUMB_TYPE_SPARK_RDD,   PLUMB_TYPE_SPARK_PLAN_METRIC,
-                           PLUMB_TYPE_SPARK_PLAN_NODE, PLUMB_TYPE_SPARK_QUERY, PLUMB_TYPE_HOST_MARK};
+    const GType types[] = {
+        PLUMB_TYPE_RECORD_BATCH,    PLUMB_TYPE_SPARK_APP,     PLUMB_TYPE_SPARK_EXECUTOR,    PLUMB_TYPE_SPARK_JOB,
+        PLUMB_TYPE_SPARK_STAGE,     PLUMB_TYPE_SPARK_TASK,    PLUMB_TYPE_SPARK_SPLIT,       PLUMB_TYPE_SPARK_LINK,
+        PLUMB_TYPE_SPARK_OPERATION, PLUMB_TYPE_HOST_SAMPLE,   PLUMB_TYPE_HOST_DISK,         PLUMB_TYPE_HOST_NET,
+        PLUMB_TYPE_SPARK_PAIR,      PLUMB_TYPE_SPARK_RDD,     PLUMB_TYPE_SPARK_PLAN_METRIC, PLUMB_TYPE_SPARK_PLAN_NODE,
+        PLUMB_TYPE_SPARK_QUERY,     PLUMB_TYPE_SPARK_PROFILE, PLUMB_TYPE_SPARK_EXCLUSION,   PLUMB_TYPE_HOST_MARK};
     for (gsize i = 0; i < G_N_ELEMENTS(types); i++) glib_repair_class(types[i]);
 }
 

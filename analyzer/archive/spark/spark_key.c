@@ -76,10 +76,12 @@ SparkKey spark_record_key(SparkKind kind, guint64 owner, const void *record) {
         spark_key_u64(&key, ((const SparkQuery *)record)->query);
         spark_key_u64(&key, ((const SparkQuery *)record)->part);
         break;
+    case SPARK_PROFILE: spark_key_u64(&key, ((const SparkProfile *)record)->profile); break;
     default: break;
     }
 
-    if (kind != SPARK_APP && kind != SPARK_JOB && kind != SPARK_STAGE && kind != SPARK_TASK && kind != SPARK_QUERY)
+    if (kind != SPARK_APP && kind != SPARK_JOB && kind != SPARK_STAGE && kind != SPARK_TASK && kind != SPARK_QUERY &&
+        kind != SPARK_PROFILE)
         put_be(&key, hash_rest(kind, record), 8);
     return key;
 }

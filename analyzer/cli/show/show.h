@@ -73,6 +73,8 @@ char *show_text(const Style *style, const json_t *object, const char *field);
 /* "stage 7.0 (Scan parquet orders)" of a row about a task or a stage; without its name where there is none. A new
  * string. */
 char *show_stage_text(const Style *style, const json_t *row);
+/* Executors and hosts that got no more tasks, a line each. */
+void show_exclusions(const Style *style, const json_t *document, GString *out);
 /* Of a trace, which has no resolution_ns of its own: a begin and a duration that are both whole milliseconds were
  * counted in milliseconds. */
 gint64 show_resolution(const json_t *trace);

@@ -56,13 +56,13 @@ static void cell_state(Table *table, const Style *style, const json_t *row, cons
 
 /* ---- applications ---- */
 
-/* "severe, spill"; "-": not judged. */
+/* "severe, spill"; "not judged". */
 static void cell_advice(Table *table, const Style *style, const json_t *advice) {
     const char *severity = field_text(advice, "severity");
     g_autofree char *rule = show_text(style, advice, "rule");
     const gboolean grave = strcmp(severity, "severe") == 0 || strcmp(severity, "critical") == 0;
-    char *text =
-        advice == NULL ? g_strdup("-") : g_strdup_printf("%s%s%s", severity, rule[0] != '\0' ? ", " : "", rule);
+    char *text = severity[0] == '\0' ? g_strdup("not judged")
+                                     : g_strdup_printf("%s%s%s", severity, rule[0] != '\0' ? ", " : "", rule);
     table_cell(table, text, grave ? COLOUR_RED : strcmp(severity, "moderate") == 0 ? COLOUR_YELLOW : COLOUR_NONE);
 }
 
@@ -94,7 +94,11 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
         table_cell(table, app_state(style, row), state_colour(field_text(row, "state")));
         cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
         for (guint j = 0; j < G_N_ELEMENTS(counts); j++) cell_count(table, field_number(row, counts[j]), COLOUR_NONE);
-        if (advised) cell_advice(table, style, field_object(row, "advice"));
+        if (!advised) continue;
+        const json_t *advice = field_object(row, "advice");
+        g_autofree char *why = show_text(style, advice, "not_judged");
+        cell_advice(table, style, advice);
+        if (why[0] != '\0') table_line(table, g_strdup_printf("  not judged: %s", why), COLOUR_YELLOW);
     }
 
     table_print(table, out);
@@ -286,16 +290,42 @@ static void executor_row(Table *table, const Style *style, const json_t *row, gb
     cell_bytes(table, row, "shuffle_write_bytes");
     cell_bytes(table, row, "disk_spilled_bytes");
     if (peaks) cell_bytes(table, field_object(row, "peaks"), "heap_bytes");
-    if (field_present(row, "excluded_time_ns")) {
-        g_autofree char *since = unit_time(field_int(row, "excluded_time_ns"), NS_PER_MS);
-        table_line(table, g_strdup_printf("  excluded since %s: tasks had failed there too often", since),
-                   COLOUR_YELLOW);
-    }
-
     if (!field_present(row, "reason")) return;
     g_autofree char *reason = show_text(style, row, "reason");
     reason[strcspn(reason, "\n")] = '\0';
     table_line(table, g_strdup_printf("  %s", reason), COLOUR_YELLOW);
+}
+
+void show_exclusions(const Style *style, const json_t *document, GString *out) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)field_list(document, "exclusions"), i, row) {
+        g_autofree char *text = show_text(style, row, "text"), *time = unit_time(field_int(row, "time_ns"), NS_PER_MS);
+        g_autofree char *line = g_strdup_printf("%s: %s\n", time, text);
+        style_append(style, COLOUR_YELLOW, line, out);
+    }
+}
+
+/* "Resource profile 1: 2.0 GiB of memory, 4 cores, 2 cores a task, executor gpu 1". */
+static void show_profile(const Style *style, json_t *profile, GString *out) {
+    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
+    if (field_present(profile, "memory_bytes")) {
+        g_autofree char *memory = unit_bytes(field_number(profile, "memory_bytes"));
+        g_ptr_array_add(parts, g_strdup_printf("%s of memory", memory));
+    }
+    if (field_present(profile, "cores"))
+        g_ptr_array_add(parts, show_count(field_number(profile, "cores"), "core", "cores"));
+    if (field_present(profile, "task_cpus"))
+        g_ptr_array_add(parts, g_strdup_printf("%g a task", field_number(profile, "task_cpus")));
+    const char *key;
+    json_t *amount;
+    json_object_foreach(json_object_get(profile, "others"), key, amount) {
+        g_autofree char *name = text_clean(style, key), *value = text_clean(style, json_string_value(amount));
+        g_ptr_array_add(parts, g_strdup_printf("%s %s", name, value));
+    }
+    g_ptr_array_add(parts, NULL);
+    g_autofree char *all = g_strjoinv(", ", (char **)parts->pdata);
+    g_string_append_printf(out, "Resource profile %" G_GINT64_FORMAT ": %s\n", field_int(profile, "profile"), all);
 }
 
 void show_executors(const json_t *document, const ShowOptions *options, GString *out) {
@@ -318,10 +348,12 @@ void show_executors(const json_t *document, const ShowOptions *options, GString 
     const gboolean peaks = any_has(rows, "peaks");
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns) - !peaks);
     gsize i;
-    const json_t *row;
+    json_t *row, *profile;
     json_array_foreach((json_t *)rows, i, row) executor_row(table, style, row, peaks);
     table_print(table, out);
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+    show_exclusions(style, document, out);
+    json_array_foreach((json_t *)field_list(document, "profiles"), i, profile) show_profile(style, profile, out);
 }
 
 /* ---- tasks ---- */

@@ -360,6 +360,7 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     show_head(&out, document);
     show_may_change(&out, document);
     show_silent(&out, field_list(document, "silent"));
+    show_exclusions(out.style, document, out.text);
     show_untraced(&out, document);
     show_sum(&out, field_object(document, "hdfs"));
     show_suspects(&out, field_list(document, "suspects"));

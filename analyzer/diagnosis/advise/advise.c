@@ -5,10 +5,25 @@
 #include "analyzer/diagnosis/advise/rules.h"
 
 static void (*const rules[])(const AdviseFacts *, Advice *) = {
-    rule_nodes,     rule_spill,       rule_few_partitions,   rule_many_partitions, rule_small_input,
-    rule_skew,      rule_gc,          rule_memory,           rule_cache,           rule_idle,
-    rule_driver,    rule_locality,    rule_allocation,       rule_serializer,      rule_failures,
-    rule_broadcast, rule_small_files, rule_partition_filter,
+    rule_nodes,
+    rule_spill,
+    rule_few_partitions,
+    rule_many_partitions,
+    rule_small_input,
+    rule_skew,
+    rule_gc,
+    rule_memory,
+    rule_cache,
+    rule_idle,
+    rule_driver,
+    rule_locality,
+    rule_allocation,
+    rule_serializer,
+    rule_failures,
+    rule_broadcast,
+    rule_small_files,
+    rule_partition_filter,
+    rule_hdfs,
 };
 
 /* Something of no known cost is told where it is certain. */

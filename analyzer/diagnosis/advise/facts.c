@@ -27,6 +27,9 @@ AdviseFacts *advise_facts_new(const SparkApp *app) {
     facts->cached = g_array_new(FALSE, TRUE, sizeof(AdviseCached));
     facts->scans = g_array_new(FALSE, TRUE, sizeof(AdviseScan));
     facts->joins = g_array_new(FALSE, TRUE, sizeof(AdviseJoin));
+    facts->profiles = g_array_new(FALSE, TRUE, sizeof(AdviseProfile));
+    facts->reads = g_array_new(FALSE, TRUE, sizeof(AdviseReads));
+    facts->exclusions = g_array_new(FALSE, TRUE, sizeof(SparkExclusion));
     facts->program = g_array_new(FALSE, TRUE, sizeof(SparkPair));
     return facts;
 }
@@ -40,8 +43,24 @@ void advise_facts_free(AdviseFacts *facts) {
     g_array_unref(facts->cached);
     g_array_unref(facts->scans);
     g_array_unref(facts->joins);
+    g_array_unref(facts->profiles);
+    g_array_unref(facts->exclusions);
+    g_array_unref(facts->reads);
     g_array_unref(facts->program);
     g_free(facts);
+}
+
+const AdviseProfile *advise_profile(const AdviseFacts *facts, gint64 profile) {
+    for (guint i = 0; profile > 0 && i < facts->profiles->len; i++) {
+        const AdviseProfile *known = &g_array_index(facts->profiles, AdviseProfile, i);
+        if (known->given.profile == profile) return known;
+    }
+    return NULL;
+}
+
+guint stage_slots(const AdviseFacts *facts, const AdviseStage *stage) {
+    const AdviseProfile *own = advise_profile(facts, stage->profile);
+    return own != NULL && own->slots > 0 ? own->slots : facts->slots;
 }
 
 /* ---- failures ---- */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzer/diagnosis/advise/plan_facts.h"
+#include "analyzer/diagnosis/advise/read_facts.h"
 #include "common/model/spark.h"
 
 typedef struct AdviseSpread {
@@ -25,6 +26,7 @@ typedef struct AdviseStage {
     gboolean sql, join, cached; /* of Spark SQL; it joins two shuffles; it keeps an RDD */
     gint64 begin_ms, end_ms;    /* first launch, last finish */
     guint32 tasks, spilled_tasks, failed_tasks;
+    gint64 profile; /* of resources; 0 and -1: what the settings say */
     double task_ms; /* from launch to finish, of all attempts */
     double local;   /* tasks that ran where their data was */
     double sums[TASK_METRIC_COUNT];
@@ -43,12 +45,13 @@ static inline double stage_shuffle_bytes(const AdviseStage *stage) {
 
 typedef struct AdviseExecutor {
     const char *id, *reason;
+    gint64 profile; /* as a stage's */
     guint32 cores, tasks;
     gint64 begin_ms, end_ms;
     double run_ms, task_ms, gc_ms, input_bytes, shuffle_read_bytes, shuffle_write_bytes;
-    double memory_bytes, heap_peak_bytes;      /* 0: not known, as below */
-    double unified_peak_bytes, resident_bytes; /* execution and storage; all its processes */
-    gboolean excluded;                         /* too many tasks had failed there */
+    double memory_bytes, heap_peak_bytes;          /* 0: not known, as below */
+    double storage_peak_bytes, unified_peak_bytes; /* for storage; for that and execution */
+    double resident_bytes;                         /* all its processes, each at its peak */
 } AdviseExecutor;
 
 typedef struct AdviseJob {
@@ -94,12 +97,18 @@ typedef struct AdviseCached {
     gint64 stage;   /* the first */
 } AdviseCached;
 
+/* A profile of resources that the program made for some of its stages. */
+typedef struct AdviseProfile {
+    SparkProfile given;
+    guint32 slots; /* tasks that may run at once on its executors */
+} AdviseProfile;
+
 typedef struct AdviseFacts {
     const SparkApp *app;
     gint64 begin_ms, end_ms;
     gboolean running;
-    GArray *stages, *executors, *jobs, *nodes, *cached; /* AdviseStage, AdviseExecutor, ... */
-    GArray *scans, *joins;                              /* AdviseScan, AdviseJoin */
+    GArray *stages, *executors, *jobs, *nodes, *cached;    /* AdviseStage, AdviseExecutor, ... */
+    GArray *scans, *joins, *profiles, *exclusions, *reads; /* AdviseScan, AdviseJoin, ... */
     GArray *program; /* SparkPair: settings that the program makes itself for its queries: --conf does not reach them */
     AdviseFailure failures[FAILURE_CLASSES];
     double task_ms, run_ms, gc_ms;   /* of all attempts of tasks */
@@ -112,6 +121,11 @@ typedef struct AdviseFacts {
 AdviseFacts *advise_facts_new(const SparkApp *app);
 void advise_facts_free(AdviseFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AdviseFacts, advise_facts_free)
+
+/* Of the program's own; NULL: it is what the settings say, or it is not known. */
+const AdviseProfile *advise_profile(const AdviseFacts *facts, gint64 profile);
+/* Tasks of the stage that may run at once. */
+guint stage_slots(const AdviseFacts *facts, const AdviseStage *stage);
 
 static inline AdviseStage *advise_stage(const AdviseFacts *facts, guint i) {
     return &g_array_index(facts->stages, AdviseStage, i);

@@ -26,16 +26,19 @@ void rule_failures(const AdviseFacts *facts, Advice *advice);
 void rule_broadcast(const AdviseFacts *facts, Advice *advice);
 void rule_small_files(const AdviseFacts *facts, Advice *advice);
 void rule_partition_filter(const AdviseFacts *facts, Advice *advice);
+void rule_hdfs(const AdviseFacts *facts, Advice *advice);
 void rule_nodes(const AdviseFacts *facts, Advice *advice);
 
 /* Do slow hosts explain enough that times do not tell of the job? Then says so for the rule. */
 gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *rule);
 /* "spark.executor.memory"; of a local master, where the driver runs the tasks, its memory. */
 const char *memory_key(const AdviseFacts *facts);
-/* What was asked for, in bytes. */
-double memory_asked(const AdviseFacts *facts);
-/* Memory of an executor beside its heap, in bytes. */
-double overhead_asked(const AdviseFacts *facts);
+/* What executors of a profile asked for, in bytes: of heap, and beside it. */
+double memory_asked(const AdviseFacts *facts, gint64 profile);
+double overhead_asked(const AdviseFacts *facts, gint64 profile);
+/* Where the program gave the profile, it must change it. */
+void change_memory(Finding *finding, const AdviseFacts *facts, gint64 profile, double bytes);
+void change_overhead(Finding *finding, const AdviseFacts *facts, gint64 profile, double bytes);
 /* The number of partitions that a shuffle is read in: the key that sets it. */
 const char *partitions_key(const AdviseStage *stage);
 gboolean reads_shuffle(const AdviseStage *stage);

@@ -75,13 +75,13 @@ static gboolean spills(const AdviseStage *stage) {
 
 /* More memory, where smaller partitions do not help or cannot be had. */
 static void spill_memory(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
-    const double peak = stage->max_peak_bytes, asked = memory_asked(facts);
+    const double peak = stage->max_peak_bytes, asked = memory_asked(facts, stage->profile);
     const double times = peak > 0 ? CLAMP((peak + spilled) / peak, 1.25, 4) : 2;
     g_autofree char *has = bytes_text(asked);
     finding->formula = g_strdup_printf("%s asked x %.2f (%s), in whole MiB", has, times,
                                        peak > 0 ? "what a task had and spilled, by what it had, at most 4"
                                                 : "what a task had is not known: the double");
-    finding_change(finding, facts, memory_key(facts), bytes_setting(asked * times));
+    change_memory(finding, facts, stage->profile, asked * times);
     finding->risk = g_strdup("The nodes must have the memory. A larger heap can take longer to collect.");
 }
 
@@ -178,8 +178,8 @@ static double needed_of(const Needed *needed, const AdviseStage *stage) {
 }
 
 static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, Advice *advice) {
-    const gboolean large = stage->shuffle.median > FEW_BYTES, idle = stage->tasks < facts->slots;
-    const double wanted = MAX(needed_of(needed, stage), idle ? 2.0 * facts->slots : 0);
+    const gboolean large = stage->shuffle.median > FEW_BYTES, idle = stage->tasks < stage_slots(facts, stage);
+    const double wanted = MAX(needed_of(needed, stage), idle ? 2.0 * stage_slots(facts, stage) : 0);
     const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
     Finding *finding = advice_add(advice, "few-partitions", large ? FINDING_LIKELY : FINDING_POSSIBLE);
     g_autofree char *name = stage_text(stage), *each = bytes_text(stage->shuffle.median);
@@ -187,14 +187,14 @@ static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const 
 
     finding->what = g_strdup_printf("%s has only %u tasks, of %s each.", name, stage->tasks, each);
     finding_evidence(finding, "%s: %s of shuffle in %u tasks; %u could run at once", name, all, stage->tasks,
-                     facts->slots);
+                     stage_slots(facts, stage));
     finding_evidence(finding, "median time of a task: %.1f s", stage->time.median / 1e3);
     finding_stage(finding, stage);
-    finding->cost_ms = idle ? wall_ms * (facts->slots - stage->tasks) : stage->task_ms * 0.1;
-    finding->saves_ms = idle ? MAX(wall_ms * facts->slots - stage->task_ms, 0) : 0;
+    finding->cost_ms = idle ? wall_ms * (stage_slots(facts, stage) - stage->tasks) : stage->task_ms * 0.1;
+    finding->saves_ms = idle ? MAX(wall_ms * stage_slots(facts, stage) - stage->task_ms, 0) : 0;
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %s%u cores: %.0f",
-                                       idle ? "2 x " : "", facts->slots, wanted);
+                                       idle ? "2 x " : "", stage_slots(facts, stage), wanted);
     finding->risk = g_strdup("Each partition more is a task more, and more blocks to fetch.");
     more_partitions(facts, stage, wanted, finding);
 }
@@ -203,7 +203,7 @@ static gboolean has_few(const AdviseFacts *facts, const AdviseStage *stage) {
     if (!reads_shuffle(stage) || reads_input(stage) || stage->tasks == 0 || stage->attempt > 0) return FALSE;
     if (is_skewed(stage)) return FALSE;
     if (stage->shuffle.median > FEW_BYTES) return TRUE;
-    return stage->tasks > 1 && 2 * stage->tasks <= facts->slots && stage->time.median >= FEW_TASK_MS;
+    return stage->tasks > 1 && 2 * stage->tasks <= stage_slots(facts, stage) && stage->time.median >= FEW_TASK_MS;
 }
 
 void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
@@ -216,7 +216,8 @@ void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
 static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed) {
     if (is_skewed(stage)) return FALSE; /* fewer would put more beside the greatest */
     return stage->attempt == 0 && reads_shuffle(stage) && !reads_input(stage) && stage->shuffle.median < MANY_BYTES &&
-           stage->tasks > WAVES_LEAST * facts->slots && stage->tasks >= needed_of(needed, stage) + GONE_LEAST;
+           stage->tasks > WAVES_LEAST * stage_slots(facts, stage) &&
+           stage->tasks >= needed_of(needed, stage) + GONE_LEAST;
 }
 
 static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, Advice *advice) {
@@ -234,7 +235,7 @@ static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, const
     finding->share = share_of(finding->cost_ms, facts->task_ms);
     finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %u cores: %.0f; saves %.0f "
                                        "tasks x %.0f ms",
-                                       facts->slots, wanted, gone, each_ms);
+                                       stage_slots(facts, stage), wanted, gone, each_ms);
     finding->risk = g_strdup("Larger partitions need more memory in a task.");
     if (!key_counts(facts, stage) || adaptive(facts, stage)) {
         finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
@@ -255,9 +256,9 @@ void rule_many_partitions(const AdviseFacts *facts, Advice *advice) {
 /* ---- small inputs ---- */
 
 static gboolean has_small_input(const AdviseFacts *facts, const AdviseStage *stage) {
-    const double wanted = MAX(ceil(stage->sums[METRIC_INPUT_BYTES] / PARTITION_BYTES), facts->slots);
+    const double wanted = MAX(ceil(stage->sums[METRIC_INPUT_BYTES] / PARTITION_BYTES), stage_slots(facts, stage));
     return stage->attempt == 0 && reads_input(stage) && stage->input.median < SMALL_INPUT &&
-           stage->tasks > WAVES_LEAST * facts->slots && stage->tasks >= wanted + GONE_LEAST;
+           stage->tasks > WAVES_LEAST * stage_slots(facts, stage) && stage->tasks >= wanted + GONE_LEAST;
 }
 
 static void small_change(const AdviseFacts *facts, double wanted, Finding *finding) {
@@ -272,7 +273,7 @@ static void small_change(const AdviseFacts *facts, double wanted, Finding *findi
 
 static void small_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
     const double bytes = stage->sums[METRIC_INPUT_BYTES], each_ms = overhead_ms(stage, stage->input.median);
-    const double wanted = MAX(ceil(bytes / PARTITION_BYTES), MAX(facts->slots, 1));
+    const double wanted = MAX(ceil(bytes / PARTITION_BYTES), MAX(stage_slots(facts, stage), 1));
     const double gone = MAX(stage->tasks - wanted, 0);
     Finding *finding = advice_add(advice, "small-input", stage->sql ? FINDING_LIKELY : FINDING_POSSIBLE);
     g_autofree char *name = stage_text(stage), *each = bytes_text(stage->input.median), *all = bytes_text(bytes);
@@ -284,7 +285,7 @@ static void small_stage(const AdviseFacts *facts, const AdviseStage *stage, Advi
     finding->cost_ms = finding->saves_ms = MIN(gone * each_ms, stage->task_ms);
     finding->share = share_of(finding->cost_ms, facts->task_ms);
     finding->formula = g_strdup_printf("the greater of %s / 128 MiB and %u cores: %.0f tasks; saves %.0f x %.0f ms",
-                                       all, facts->slots, wanted, gone, each_ms);
+                                       all, stage_slots(facts, stage), wanted, gone, each_ms);
     finding->risk = g_strdup("Larger pieces need more memory in a task, and fewer tasks run where the data is.");
     if (stage->sql)
         small_change(facts, wanted, finding);
@@ -304,7 +305,7 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
     const char *on = "spark.sql.adaptive.enabled", *join = "spark.sql.adaptive.skewJoin.enabled";
     const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
     const char *advisory = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
-    const double even = MAX(stage->shuffle.median, stage->shuffle.max / (2 * MAX(facts->slots, 1)));
+    const double even = MAX(stage->shuffle.median, stage->shuffle.max / (2 * MAX(stage_slots(facts, stage), 1)));
     const double piece = MAX(floor(even / MIB), 1) * MIB;
     const double bound = MAX(floor(stage->shuffle.max / 2 / MIB), 1) * MIB;
 
@@ -332,8 +333,8 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
                      stage->time.max_task, name, stage->time.max / 1e3, stage->time.median / 1e3, data->max_task);
     finding_stage(finding, stage);
     finding_task(finding, data->max_task);
-    finding->cost_ms = alone_ms * MAX(facts->slots, 1);
-    finding->saves_ms = alone_ms * MAX((double)facts->slots - 1, 0);
+    finding->cost_ms = alone_ms * MAX(stage_slots(facts, stage), 1);
+    finding->saves_ms = alone_ms * MAX((double)stage_slots(facts, stage) - 1, 0);
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     if (stage->sql && stage->join && advise_since(facts, 3, 0))
         skew_join(facts, stage, finding);

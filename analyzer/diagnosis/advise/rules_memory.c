@@ -25,33 +25,70 @@ const char *memory_key(const AdviseFacts *facts) {
                : "spark.executor.memory";
 }
 
-double memory_asked(const AdviseFacts *facts) {
+double memory_asked(const AdviseFacts *facts, gint64 profile) {
+    const AdviseProfile *own = advise_profile(facts, profile);
+    if (own != NULL && own->given.memory_bytes > 0) return (double)own->given.memory_bytes;
     const double asked = advise_bytes(facts, memory_key(facts), MIB);
     return asked > 0 ? asked : DEFAULT_MEMORY;
 }
 
-double overhead_asked(const AdviseFacts *facts) {
+double overhead_asked(const AdviseFacts *facts, gint64 profile) {
+    const AdviseProfile *own = advise_profile(facts, profile);
+    if (own != NULL && own->given.overhead_bytes > 0) return (double)own->given.overhead_bytes;
     const double factor = advise_number(facts, "spark.executor.memoryOverheadFactor");
     double set = advise_bytes(facts, "spark.executor.memoryOverhead", MIB);
     if (set <= 0) set = advise_bytes(facts, "spark.yarn.executor.memoryOverhead", MIB); /* its name before 2.3 */
-    return set > 0 ? set : MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory_asked(facts));
+    if (set > 0) return set;
+    return MAX(OVERHEAD_LEAST, (factor > 0 ? factor : OVERHEAD_SHARE) * memory_asked(facts, profile));
+}
+
+static void change_given(Finding *finding, gint64 profile, const char *what, double asked, double bytes) {
+    g_autofree char *to = bytes_setting(bytes), *from = bytes_text(asked);
+    g_free(finding->advice);
+    finding->advice = g_strdup_printf("The program gives these stages resource profile %" G_GINT64_FORMAT
+                                      ": ask for %s(\"%s\") there, not for %s.",
+                                      profile, what, to, from);
+}
+
+void change_memory(Finding *finding, const AdviseFacts *facts, gint64 profile, double bytes) {
+    if (advise_profile(facts, profile) != NULL)
+        change_given(finding, profile, "memory", memory_asked(facts, profile), bytes);
+    else
+        finding_change(finding, facts, memory_key(facts), bytes_setting(bytes));
+}
+
+void change_overhead(Finding *finding, const AdviseFacts *facts, gint64 profile, double bytes) {
+    if (advise_profile(facts, profile) != NULL)
+        change_given(finding, profile, "memoryOverhead", overhead_asked(facts, profile), bytes);
+    else
+        finding_change(finding, facts, "spark.executor.memoryOverhead", bytes_setting(bytes));
 }
 
 static gboolean has_off_heap(const AdviseFacts *facts) { return advise_flag(facts, "spark.memory.offHeap.enabled"); }
 
 /* What a container has beside heap and overhead, of its own. */
-static double others_asked(const AdviseFacts *facts) {
-    const double off_heap = has_off_heap(facts) ? advise_bytes(facts, "spark.memory.offHeap.size", 1) : 0;
-    return MAX(off_heap, 0) + MAX(advise_bytes(facts, "spark.executor.pyspark.memory", MIB), 0);
+static double others_asked(const AdviseFacts *facts, gint64 profile) {
+    const AdviseProfile *own = advise_profile(facts, profile);
+    double off_heap = has_off_heap(facts) ? advise_bytes(facts, "spark.memory.offHeap.size", 1) : 0;
+    double python = advise_bytes(facts, "spark.executor.pyspark.memory", MIB);
+    if (own != NULL && own->given.off_heap_bytes >= 0) off_heap = (double)own->given.off_heap_bytes;
+    if (own != NULL && own->given.python_bytes >= 0) python = (double)own->given.python_bytes;
+    return MAX(off_heap, 0) + MAX(python, 0);
 }
 
 /* ---- what was asked for and what was used ---- */
 
-static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
+/* Executors of one profile; those whose profile the log does not tell have the settings'. */
+static gboolean has_profile(const AdviseExecutor *executor, gint64 profile) {
+    return MAX(executor->profile, 0) == profile;
+}
+
+static const AdviseExecutor *most_heap(const AdviseFacts *facts, gint64 profile) {
     const AdviseExecutor *most = NULL;
     for (guint i = 0; i < facts->executors->len; i++) {
         const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
-        if (executor->tasks > 0 && (most == NULL || executor->heap_peak_bytes > most->heap_peak_bytes)) most = executor;
+        if (executor->tasks == 0 || !has_profile(executor, profile)) continue;
+        if (most == NULL || executor->heap_peak_bytes > most->heap_peak_bytes) most = executor;
     }
     return most != NULL && most->heap_peak_bytes > 0 ? most : NULL;
 }
@@ -65,7 +102,7 @@ static void unified_evidence(const AdviseFacts *facts, const AdviseExecutor *exe
 }
 
 static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Advice *advice) {
-    const double peak = most->heap_peak_bytes, asked = memory_asked(facts);
+    const double peak = most->heap_peak_bytes, asked = memory_asked(facts, most->profile);
     const double enough = MAX(peak * HEAP_ROOM + HEAP_RESERVED, HEAP_LEAST);
     if (enough > SMALLER_LEAST * asked) return;
     Finding *finding = advice_add(advice, "memory", FINDING_LIKELY);
@@ -76,11 +113,11 @@ static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Adv
     unified_evidence(facts, most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB, at least 640 MiB", used);
     finding->risk = g_strdup("A run over more data needs more.");
-    finding_change(finding, facts, memory_key(facts), bytes_setting(enough));
+    change_memory(finding, facts, most->profile, enough);
 }
 
 static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Advice *advice) {
-    const double peak = most->heap_peak_bytes, asked = memory_asked(facts);
+    const double peak = most->heap_peak_bytes, asked = memory_asked(facts, most->profile);
     Finding *finding = advice_add(advice, "memory", FINDING_POSSIBLE);
     g_autofree char *used = bytes_text(peak), *has = bytes_text(asked);
     finding->what = g_strdup_printf("The heap of executor %s was nearly full: %s of %s.", most->id, used, has);
@@ -88,18 +125,20 @@ static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Ad
     unified_evidence(facts, most, finding);
     finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB", used);
     finding->risk = g_strdup("The nodes must have the memory.");
-    finding_change(finding, facts, memory_key(facts), bytes_setting(peak * HEAP_ROOM + HEAP_RESERVED));
+    change_memory(finding, facts, most->profile, peak * HEAP_ROOM + HEAP_RESERVED);
 }
 
 /* What all processes of an executor had resident, where Spark measured it, each at its peak: the container is killed
  * when they have more together than it asked for. */
-static void overhead_high(const AdviseFacts *facts, Advice *advice) {
+static void overhead_high(const AdviseFacts *facts, gint64 profile, Advice *advice) {
     const AdviseExecutor *most = NULL;
     for (guint i = 0; i < facts->executors->len; i++) {
         const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (!has_profile(executor, profile)) continue;
         if (most == NULL || executor->resident_bytes > most->resident_bytes) most = executor;
     }
-    const double others = others_asked(facts), asked = memory_asked(facts) + others, overhead = overhead_asked(facts);
+    const double others = others_asked(facts, profile), asked = memory_asked(facts, profile) + others;
+    const double overhead = overhead_asked(facts, profile);
     if (most == NULL || most->resident_bytes <= asked + OVERHEAD_HIGH * overhead) return;
 
     Finding *finding = advice_add(advice, "memory", FINDING_LIKELY);
@@ -110,23 +149,31 @@ static void overhead_high(const AdviseFacts *facts, Advice *advice) {
     finding_evidence(finding, "resident memory of all its processes, each at its peak: %s", had);
     finding->formula = g_strdup_printf("(%s resident - %s of %s) x 1.25", had, heap, heap_name);
     finding->risk = g_strdup("The nodes must have the memory.");
-    finding_change(finding, facts, "spark.executor.memoryOverhead",
-                   bytes_setting((most->resident_bytes - asked) * OVERHEAD_ROOM));
+    change_overhead(finding, facts, profile, (most->resident_bytes - asked) * OVERHEAD_ROOM);
 }
 
-void rule_memory(const AdviseFacts *facts, Advice *advice) {
-    const AdviseExecutor *most = most_heap(facts);
-    overhead_high(facts, advice);
-    if (most == NULL) {
-        if (facts->task_ms > 0)
-            advice_unknown(
-                advice, "memory",
-                "the log has no peaks of the heap; spark.executor.metrics.pollingInterval 1s would add them");
-        return;
-    }
-    const double share = most->heap_peak_bytes / memory_asked(facts);
+static void judge_memory(const AdviseFacts *facts, gint64 profile, Advice *advice) {
+    const AdviseExecutor *most = most_heap(facts, profile);
+    overhead_high(facts, profile, advice);
+    if (most == NULL) return;
+    const double share = most->heap_peak_bytes / memory_asked(facts, profile);
     if (share < HEAP_LOW) memory_low(facts, most, advice);
     if (share > HEAP_HIGH) memory_high(facts, most, advice);
+}
+
+/* Each profile by what it asked for. */
+void rule_memory(const AdviseFacts *facts, Advice *advice) {
+    gboolean measured = most_heap(facts, 0) != NULL;
+    judge_memory(facts, 0, advice);
+    for (guint i = 0; i < facts->profiles->len; i++) {
+        const gint64 profile = g_array_index(facts->profiles, AdviseProfile, i).given.profile;
+        if (profile <= 0) continue;
+        measured = measured || most_heap(facts, profile) != NULL;
+        judge_memory(facts, profile, advice);
+    }
+    if (!measured && facts->task_ms > 0)
+        advice_unknown(advice, "memory",
+                       "the log has no peaks of the heap; spark.executor.metrics.pollingInterval 1s would add them");
 }
 
 /* ---- garbage collection ---- */
@@ -142,8 +189,9 @@ static const AdviseStage *most_gc(const AdviseFacts *facts) {
 
 void rule_gc(const AdviseFacts *facts, Advice *advice) {
     const AdviseStage *most = most_gc(facts);
-    const double share = share_of(facts->gc_ms, facts->run_ms), asked = memory_asked(facts);
+    const double share = share_of(facts->gc_ms, facts->run_ms);
     if (most == NULL || share < GC_HIGH) return;
+    const double asked = memory_asked(facts, most->profile);
 
     Finding *finding = advice_add(advice, "gc", FINDING_LIKELY);
     g_autofree char *name = stage_text(most), *has = bytes_text(asked);
@@ -159,7 +207,7 @@ void rule_gc(const AdviseFacts *facts, Advice *advice) {
                           ? g_strdup("The stage keeps an RDD: serialized (MEMORY_ONLY_SER) it is fewer objects.")
                           : g_strdup("Or fewer cores in an executor: they share its heap.");
     finding->risk = g_strdup("The nodes must have the memory. A larger heap can pause longer.");
-    finding_change(finding, facts, memory_key(facts), bytes_setting(asked * GC_MORE));
+    change_memory(finding, facts, most->profile, asked * GC_MORE);
 }
 
 /* ---- cached RDDs ---- */

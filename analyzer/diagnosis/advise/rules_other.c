@@ -42,12 +42,12 @@ void rule_serializer(const AdviseFacts *facts, Advice *advice) {
 
 /* ---- failures ---- */
 
-static void more_overhead(const AdviseFacts *facts, Finding *finding) {
-    const double now = overhead_asked(facts);
+static void more_overhead(const AdviseFacts *facts, gint64 profile, Finding *finding) {
+    const double now = overhead_asked(facts, profile);
     g_autofree char *has = bytes_text(now);
     finding->formula = g_strdup_printf("%s overhead + 1 GiB", has);
     finding->risk = g_strdup("The nodes must have the memory.");
-    finding_change(finding, facts, "spark.executor.memoryOverhead", bytes_setting(now + OVERHEAD_MORE));
+    change_overhead(finding, facts, profile, now + OVERHEAD_MORE);
 }
 
 static const char *failure_advice(FailureClass failure) {
@@ -62,11 +62,17 @@ static const char *failure_advice(FailureClass failure) {
     }
 }
 
+static gint64 profile_of(const AdviseFacts *facts, gint64 stage) {
+    for (guint i = 0; i < facts->stages->len; i++)
+        if (advise_stage(facts, i)->stage == stage) return advise_stage(facts, i)->profile;
+    return 0;
+}
+
 static void failure_found(const AdviseFacts *facts, FailureClass failure, Advice *advice) {
     const AdviseFailure *found = &facts->failures[failure];
     Finding *finding = advice_add(advice, "failures", FINDING_SURE);
     const gboolean heap = found->reason != NULL && failure_of_heap(found->reason);
-    const double asked = memory_asked(facts);
+    const gint64 profile = profile_of(facts, found->stage);
 
     finding->what = g_strdup_printf("%u %s failed (%s).", found->tasks, found->tasks == 1 ? "task" : "tasks",
                                     failure_class_name(failure));
@@ -80,19 +86,20 @@ static void failure_found(const AdviseFacts *facts, FailureClass failure, Advice
     finding->fails = TRUE;
     finding->node = failure == FAILURE_HOST;
     finding->advice = g_strdup(failure_advice(failure));
-    for (guint i = 0; i < facts->executors->len; i++) {
-        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
-        if (executor->excluded) finding_evidence(finding, "executor %s got no more tasks for it", executor->id);
+    for (guint i = 0; i < facts->exclusions->len; i++) {
+        g_autofree char *text = spark_exclusion_text(&g_array_index(facts->exclusions, SparkExclusion, i));
+        finding_evidence(finding, "%s", text);
     }
     if (failure != FAILURE_MEMORY) return;
     if (!heap) {
-        more_overhead(facts, finding);
+        more_overhead(facts, profile, finding);
         return;
     }
+    const double asked = memory_asked(facts, profile);
     g_autofree char *has = bytes_text(asked);
     finding->formula = g_strdup_printf("%s asked x 1.5", has);
     finding->risk = g_strdup("The nodes must have the memory.");
-    finding_change(finding, facts, memory_key(facts), bytes_setting(asked * 1.5));
+    change_memory(finding, facts, profile, asked * 1.5);
 }
 
 void rule_failures(const AdviseFacts *facts, Advice *advice) {
@@ -101,6 +108,17 @@ void rule_failures(const AdviseFacts *facts, Advice *advice) {
 }
 
 /* ---- hosts ---- */
+
+/* Hedged reads ask a second replica when the first is slow. */
+static const char *datanode_advice(const AdviseFacts *facts) {
+    if (advise_number(facts, "dfs.replication") == 1)
+        return "No setting of the job helps. With one replica (dfs.replication 1) there is no second one to read from.";
+    if (advise_number(facts, "dfs.client.hedged.read.threadpool.size") > 0)
+        return "No setting of the job helps. Reads from a second replica are on already: "
+               "dfs.client.hedged.read.threshold.millis says after how long.";
+    return "No setting of the job helps. Reads from a second replica "
+           "(spark.hadoop.dfs.client.hedged.read.threadpool.size 20) would bound it.";
+}
 
 void rule_nodes(const AdviseFacts *facts, Advice *advice) {
     for (guint i = 0; i < facts->nodes->len; i++) {
@@ -120,9 +138,6 @@ void rule_nodes(const AdviseFacts *facts, Advice *advice) {
         finding->cost_ms = node->explains_ms;
         finding->share = share;
         finding->node = TRUE;
-        finding->advice = datanode
-                              ? g_strdup("No setting of the job helps. Reads from a second replica "
-                                         "(spark.hadoop.dfs.client.hedged.read.threadpool.size 20) would bound it.")
-                              : g_strdup("No setting of the job helps.");
+        finding->advice = g_strdup(datanode ? datanode_advice(facts) : "No setting of the job helps.");
     }
 }

@@ -73,14 +73,32 @@ static void add_sums(json_t *row, const Advice *advice, const AdviseFacts *facts
     json_add_text(row, "what", first->what);
 }
 
+/* Why it cannot be judged among others, as a static text; NULL with facts, or with an error that ends the answer. */
+static const char *load_one(const Asked *asked, const AppEntry *entry, EntryFacts *loaded, GError **error) {
+    g_autoptr(GError) failure = NULL;
+    if (entry->records[SPARK_TASK] > TASKS_MOST) return "more than 200,000 tasks";
+    if (entry_facts_load(loaded, asked, entry, NULL, &failure)) return NULL;
+    entry_facts_clear(loaded);
+    *loaded = (EntryFacts){.facts = NULL};
+    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return "its records are damaged: plumb verify";
+    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_LIMIT) && allowance_forgive())
+        return "it takes more memory than one question may";
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return NULL;
+}
+
 gboolean add_advice_of(const Asked *asked, const AppEntry *entry, json_t *row, GError **error) {
-    if (entry->records[SPARK_TASK] > TASKS_MOST) return TRUE;
     g_auto(EntryFacts) loaded = {.facts = NULL};
-    if (!entry_facts_load(&loaded, asked, entry, NULL, error)) return FALSE;
-    g_autoptr(Advice) advice = advise(loaded.facts, FALSE);
+    const char *why = load_one(asked, entry, &loaded, error);
+    if (why == NULL && loaded.facts == NULL) return FALSE;
     json_t *object = json_object();
-    add_sums(object, advice, loaded.facts);
     json_object_set_new(row, "advice", object);
+    if (why != NULL) {
+        json_add_text(object, "not_judged", why);
+        return TRUE;
+    }
+    g_autoptr(Advice) advice = advise(loaded.facts, FALSE);
+    add_sums(object, advice, loaded.facts);
     return TRUE;
 }
 
@@ -107,7 +125,9 @@ static void add_rule(AllAdvice *all, const AppEntry *entry, const Finding *findi
 
 static gboolean judge(AllAdvice *all, const AppEntry *entry, GError **error) {
     g_auto(EntryFacts) loaded = {.facts = NULL};
-    if (!entry_facts_load(&loaded, all->asked, entry, NULL, error)) return FALSE;
+    const char *why = load_one(all->asked, entry, &loaded, error);
+    all->skipped += why != NULL;
+    if (loaded.facts == NULL) return why != NULL;
     g_autoptr(Advice) advice = advise(loaded.facts, FALSE);
     json_t *row = json_object();
     json_add_app(all->asked, row, entry);
@@ -134,8 +154,6 @@ static gboolean judge_all(AllAdvice *all, const AppList *list, const Period *per
         if (!wanted(entry, period) || entry->records[SPARK_TASK] == 0) continue;
         if (all->judged == APPS_MOST)
             all->others++;
-        else if (entry->records[SPARK_TASK] > TASKS_MOST)
-            all->skipped++;
         else if (!judge(all, entry, error))
             return FALSE;
     }

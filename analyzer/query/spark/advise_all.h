@@ -6,6 +6,5 @@
 
 json_t *answer_advise_all(const Asked *asked, GError **error);
 
-/* Adds "advice" to the row of an application: severity, cost, findings. Nothing where it has too many tasks to be
- * judged beside others. */
+/* Adds "advice" to the row of an application: severity, cost, findings; or why it is not judged beside others. */
 gboolean add_advice_of(const Asked *asked, const AppEntry *entry, json_t *row, GError **error);

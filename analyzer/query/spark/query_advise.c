@@ -9,7 +9,10 @@
 #include "analyzer/query/spark/entry_facts.h"
 #include "analyzer/query/spark/simulation.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
+#include "common/base/allowance.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 
 /* Whom tasks waited for is looked for in applications of so many tasks: the columns of more take too much memory. */
@@ -65,6 +68,52 @@ static gboolean node_of(const Asked *asked, const AppCauses *causes, const Strag
     return TRUE;
 }
 
+/* ---- how HDFS was read ---- */
+
+typedef struct ReadsSum {
+    const TaskTable *table;
+    AdviseReads reads;
+} ReadsSum;
+
+static void add_reads_of(void *arg, guint32 row, const TaskHdfs *hdfs) {
+    ReadsSum *sum = arg;
+    AdviseReads *reads = &sum->reads;
+    const HdfsFacts *facts = &hdfs->facts;
+    reads->tasks++;
+    reads->task_ms += (double)task_duration_ms(sum->table, row);
+    reads->hdfs_ms += (double)facts->hdfs_ns / NS_PER_MS;
+    reads->namenode_ms += (double)facts->namenode_ns / NS_PER_MS;
+    reads->network_ms += (double)(facts->of[HDFS_SOCKET] + facts->of[HDFS_NETWORK]) / NS_PER_MS;
+    reads->bytes += (double)facts->bytes;
+    reads->remote_bytes += (double)facts->remote_bytes;
+    reads->files += facts->files;
+    reads->calls += facts->top_calls;
+}
+
+static gboolean has_input(const AdviseFacts *facts, const AppStage *stage) {
+    for (guint i = 0; i < facts->stages->len && allowance_goes_on(); i++) {
+        const AdviseStage *known = advise_stage(facts, i);
+        if (known->stage == stage->stage && known->attempt == stage->attempt)
+            return known->sums[METRIC_INPUT_BYTES] > 0;
+    }
+    return FALSE;
+}
+
+static gboolean add_reads(AdviseFacts *facts, AppCauses *causes, GError **error) {
+    guint32 left = STAGE_TASKS_READ_ALL;
+    for (guint32 s = 0; s < causes->stragglers->n_stages && left >= STAGE_TASKS_READ; s++) {
+        const AppStage *stage = app_stage(causes->tasks, s);
+        if (!has_input(facts, stage)) continue;
+        ReadsSum sum = {causes->tasks->table, {.stage = stage->stage, .attempt = stage->attempt}};
+        if (!app_hdfs_visit_stage(causes->hdfs, causes->stragglers, s, STAGE_TASKS_READ,
+                                  (TaskHdfsVisitor){add_reads_of, &sum}, error))
+            return FALSE;
+        if (sum.reads.tasks > 0) g_array_append_val(facts->reads, sum.reads);
+        left -= STAGE_TASKS_READ;
+    }
+    return TRUE;
+}
+
 static gboolean add_nodes(const Asked *asked, AdviseFacts *facts, SparkRecords *texts, GError **error) {
     const BigRootsOptions options = bigroots_options(TRUE);
     g_autoptr(AppCauses) causes = app_causes_load(asked, facts->app->app, &options, error);
@@ -77,7 +126,7 @@ static gboolean add_nodes(const Asked *asked, AdviseFacts *facts, SparkRecords *
         const guint32 number = causes->tasks->table->stage[cause_row(causes, cause)];
         add_stage_loss(facts, app_stage(causes->tasks, number), node.explains_ms);
     }
-    return TRUE;
+    return add_reads(facts, causes, error);
 }
 
 /* ---- JSON ---- */

@@ -2,7 +2,6 @@
 #include "analyzer/query/spark/advise_all.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
-#include "common/base/error.h"
 
 static json_t *row_of(const Asked *asked, const AppEntry *entry) {
     static const struct {
@@ -25,15 +24,6 @@ static json_t *row_of(const Asked *asked, const AppEntry *entry) {
     return row;
 }
 
-/* FALSE: there is no answer. An application whose records are damaged has no advice; the others have theirs. */
-static gboolean add_advice(const Asked *asked, const AppEntry *entry, json_t *row, GError **error) {
-    g_autoptr(GError) failure = NULL;
-    if (add_advice_of(asked, entry, row, &failure) || g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_CORRUPT))
-        return TRUE;
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return FALSE;
-}
-
 json_t *answer_apps(const Asked *asked, GError **error) {
     guint64 limit = 0;
     gboolean advice = FALSE;
@@ -48,7 +38,7 @@ json_t *answer_apps(const Asked *asked, GError **error) {
         const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);
         json_t *row = row_of(asked, entry);
         json_array_append_new(rows, row);
-        if (!advice || add_advice(asked, entry, row, error)) continue;
+        if (!advice || add_advice_of(asked, entry, row, error)) continue;
         json_decref(answer);
         return NULL;
     }

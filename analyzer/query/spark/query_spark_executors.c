@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/app_given.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/allowance.h"
 #include "common/base/clamped.h"
@@ -89,10 +90,10 @@ static void add_life(json_t *row, const ExecutorSum *sum, const AppEntry *entry)
     if (executor == NULL) return;
     const gint64 end_ms = end_of(executor, entry);
     if (executor->cores >= 0) json_object_set_new(row, "cores", json_integer(executor->cores));
+    if (executor->profile > 0) json_object_set_new(row, "profile", json_integer(executor->profile));
     json_add_ms(row, "begin_time_ns", executor->added_ms);
     json_add_ms(row, "removed_time_ns", executor->removed_ms);
     json_add_text(row, "reason", executor->reason);
-    json_add_ms(row, "excluded_time_ns", executor->excluded_ms);
     add_memory(row, executor);
     if (executor->added_ms < 0 || end_ms <= executor->added_ms) return;
     const gint64 lived_ms = end_ms - executor->added_ms;
@@ -170,7 +171,9 @@ static json_t *answer_of(const Asked *asked, const AppEntry *entry, GHashTable *
         json_array_append_new(rows, row);
     }
     json_object_set_new(answer, "executors", rows);
-    return answer;
+    if (app_given_add(asked->archive, entry->key, answer, error)) return answer;
+    json_decref(answer);
+    return NULL;
 }
 
 json_t *answer_executors(const Asked *asked, GError **error) {

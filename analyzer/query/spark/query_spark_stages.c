@@ -175,6 +175,8 @@ static json_t *row_of(const StageSum *sum, const AppPlans *plans, gboolean one) 
                             "state", state_of(sum));
     if (sum->record != NULL) add_names(row, plans, sum->record);
     if (sum->record != NULL) json_add_text(row, "failure", sum->record->failure);
+    if (sum->record != NULL && sum->record->profile > 0)
+        json_object_set_new(row, "profile", json_integer(sum->record->profile));
     add_times(row, sum);
     add_tasks(row, sum);
     add_amounts(row, sum);

@@ -7,6 +7,7 @@
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/straggler_rows.h"
+#include "analyzer/query/spark/tasks/app_given.h"
 #include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/trace_linker.h"
@@ -309,6 +310,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
     if (!app_stage_names_add(asked->archive, why.entry->key, named, G_N_ELEMENTS(named), error)) return NULL;
     add_counts(&why, list, answer);
     if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
+    if (!app_given_add(asked->archive, why.entry->key, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));
     if (!add_ordinary(&why, list, answer, error)) return NULL;
     add_may_change(&why, answer);

@@ -54,27 +54,30 @@ static void add_task(Archive *archive, const HdfsFacts *facts, gint64 duration_n
     }
 }
 
-/* Rows of the stage, evenly. */
+typedef struct StageReading {
+    const Asked *asked;
+    const TaskTable *table;
+    StageWait *wait;
+    GArray *sums;
+} StageReading;
+
+static void read_task(void *arg, guint32 row, const TaskHdfs *hdfs) {
+    const StageReading *reading = arg;
+    StageWait *wait = reading->wait;
+    const gint64 duration_ns = (gint64)task_duration_ms(reading->table, row) * NS_PER_MS;
+    wait->read++;
+    wait->duration_ns += duration_ns;
+    wait->hdfs_ns += hdfs->facts.hdfs_ns;
+    wait->namenode_ns += hdfs->facts.namenode_ns;
+    wait->bytes += hdfs->facts.bytes;
+    wait->files += hdfs->facts.files;
+    add_task(reading->asked->archive, &hdfs->facts, duration_ns, reading->sums);
+}
+
 static gboolean read_stage(const Asked *asked, AppCauses *causes, StageWait *wait, GArray *sums, GError **error) {
-    const StageTasks *stage = &causes->stragglers->stages[wait->stage];
-    const TaskTable *table = causes->tasks->table;
-    const guint32 n = MIN(stage->n, STAGE_TASKS_READ);
-    for (guint32 i = 0; i < n; i++) {
-        const guint32 row = causes->stragglers->order[stage->first + (guint32)((guint64)i * stage->n / n)];
-        const TaskHdfs *hdfs;
-        if (!(table->flags[row] & ROW_JUDGED)) continue;
-        if (!app_hdfs_task(causes->hdfs, row, &hdfs, error)) return FALSE;
-        if (!hdfs) continue;
-        const gint64 duration_ns = (gint64)task_duration_ms(table, row) * NS_PER_MS;
-        wait->read++;
-        wait->duration_ns += duration_ns;
-        wait->hdfs_ns += hdfs->facts.hdfs_ns;
-        wait->namenode_ns += hdfs->facts.namenode_ns;
-        wait->bytes += hdfs->facts.bytes;
-        wait->files += hdfs->facts.files;
-        add_task(asked->archive, &hdfs->facts, duration_ns, sums);
-    }
-    return TRUE;
+    StageReading reading = {asked, causes->tasks->table, wait, sums};
+    return app_hdfs_visit_stage(causes->hdfs, causes->stragglers, wait->stage, STAGE_TASKS_READ,
+                                (TaskHdfsVisitor){read_task, &reading}, error);
 }
 
 static Period period_of(const AppCauses *causes, guint32 stage) {

@@ -1,7 +1,9 @@
 // The answers about Spark of docs/api.md, as far as the page reads them.
 
 export interface AppAdvice {
-  severity: string
+  /** Absent where it could not be judged. */
+  severity?: string
+  not_judged?: string
   findings: number
   used_ns: number
   cost_ns: number
@@ -106,9 +108,20 @@ export interface ExecutorRow {
   disk_spilled_bytes: number
 }
 
+/** Resources that the program gives some of its stages. */
+export interface ResourceProfile {
+  profile: number
+  memory_bytes?: number
+  cores?: number
+  task_cpus?: number
+  others: Record<string, string>
+}
+
 export interface ExecutorsAnswer {
   app: string
   executors: ExecutorRow[]
+  exclusions?: { text: string; time_ns?: bigint }[]
+  profiles?: ResourceProfile[]
   more?: boolean
 }
 

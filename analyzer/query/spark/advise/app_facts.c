@@ -72,7 +72,8 @@ static StageLists lists_new(void) {
 }
 
 static guint stage_index(Loading *loading, gint64 stage, gint32 attempt) {
-    const AdviseStage wanted = {.stage = stage, .attempt = attempt, .begin_ms = -1, .end_ms = -1, .query = -1};
+    const AdviseStage wanted = {
+        .stage = stage, .attempt = attempt, .begin_ms = -1, .end_ms = -1, .query = -1, .profile = -1};
     if (loading->last > 0 && stage_equal(advise_stage(loading->facts, loading->last - 1), &wanted))
         return loading->last - 1;
     guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->stages, &wanted));
@@ -104,6 +105,7 @@ static void add_stage(Loading *loading, const SparkStage *record) {
     stage->name = name != NULL ? spark_text_shared(loading->texts, name, strlen(name)) : NULL;
     stage->sql = spark_stage_is_sql(record);
     stage->failed = record->failure != NULL;
+    stage->profile = record->profile;
     plan_facts_stage(stage, loading->plans, record, loading->texts);
     for (guint32 i = 0; i < record->rdds.n; i++) {
         const SparkRdd *rdd = &record->rdds.items[i];
@@ -120,7 +122,7 @@ static AdviseExecutor *executor_of(Loading *loading, const char *id) {
     GArray *all = loading->facts->executors;
     guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->executors, id));
     if (at == 0) {
-        const AdviseExecutor executor = {.id = id, .begin_ms = -1, .end_ms = -1};
+        const AdviseExecutor executor = {.id = id, .begin_ms = -1, .end_ms = -1, .profile = -1};
         g_array_append_val(all, executor);
         at = all->len;
         g_hash_table_insert(loading->executors, (gpointer)id, GUINT_TO_POINTER(at));
@@ -131,14 +133,15 @@ static AdviseExecutor *executor_of(Loading *loading, const char *id) {
 static void add_executor(Loading *loading, const SparkExecutor *record) {
     AdviseExecutor *executor = executor_of(loading, record->id);
     executor->cores = (guint32)MAX(record->cores, 0);
+    executor->profile = record->profile;
     executor->begin_ms = record->added_ms;
     executor->end_ms = record->removed_ms;
     executor->reason = record->reason;
     executor->memory_bytes = (double)MAX(record->memory_bytes, 0);
     executor->heap_peak_bytes = (double)MAX(record->peaks[PEAK_HEAP], 0);
+    executor->storage_peak_bytes = (double)MAX(record->peaks[PEAK_STORAGE], 0);
     executor->unified_peak_bytes = (double)MAX(record->peaks[PEAK_UNIFIED], 0);
     for (guint i = PEAK_JVM_RSS; i <= PEAK_OTHER_RSS; i++) executor->resident_bytes += (double)MAX(record->peaks[i], 0);
-    executor->excluded = record->excluded_ms >= 0;
 }
 
 static void add_to_executor(AdviseExecutor *executor, const SparkTask *task, double time_ms) {
@@ -152,6 +155,12 @@ static void add_to_executor(AdviseExecutor *executor, const SparkTask *task, dou
         (double)MAX(metrics[METRIC_SHUFFLE_REMOTE_BYTES], 0) + (double)MAX(metrics[METRIC_SHUFFLE_LOCAL_BYTES], 0);
     executor->shuffle_write_bytes += (double)MAX(metrics[METRIC_SHUFFLE_WRITE_BYTES], 0);
     executor->heap_peak_bytes = MAX(executor->heap_peak_bytes, (double)metrics[METRIC_HEAP_PEAK_BYTES]);
+    executor->storage_peak_bytes = MAX(executor->storage_peak_bytes, (double)metrics[METRIC_STORAGE_PEAK_BYTES]);
+    executor->unified_peak_bytes = MAX(executor->unified_peak_bytes, (double)metrics[METRIC_UNIFIED_PEAK_BYTES]);
+    const double resident = (double)MAX(metrics[METRIC_JVM_RSS_PEAK_BYTES], 0) +
+                            (double)MAX(metrics[METRIC_PYTHON_RSS_PEAK_BYTES], 0) +
+                            (double)MAX(metrics[METRIC_OTHER_RSS_PEAK_BYTES], 0);
+    executor->resident_bytes = MAX(executor->resident_bytes, resident);
     if (executor->begin_ms < 0) executor->begin_ms = task->launch_ms;
 }
 
@@ -293,12 +302,27 @@ static void keep_tasks(const Loading *loading, SimApp *sim) {
     }
 }
 
+static gboolean load_given(Loading *loading, Archive *archive, const char *key, GError **error) {
+    const SparkSelect profiles = SPARK_SELECT(SPARK_PROFILE, key), exclusions = SPARK_SELECT(SPARK_EXCLUSION, key);
+    SparkRecords *texts = loading->texts;
+    if (!archive_spark_load(archive, &profiles, texts, error) ||
+        !archive_spark_load(archive, &exclusions, texts, error))
+        return FALSE;
+    for (guint i = 0; i < texts->of[SPARK_PROFILE]->len; i++) {
+        const AdviseProfile profile = {.given = *spark_profile(texts, i)};
+        g_array_append_val(loading->facts->profiles, profile);
+    }
+    g_array_append_vals(loading->facts->exclusions, texts->of[SPARK_EXCLUSION]->data, texts->of[SPARK_EXCLUSION]->len);
+    return TRUE;
+}
+
 static gboolean load_records(Loading *loading, Archive *archive, const char *key, GError **error) {
     SparkRecords *texts = loading->texts;
     const SparkSelect executors = SPARK_SELECT(SPARK_EXECUTOR, key);
     const SparkSelect jobs = SPARK_SELECT(SPARK_JOB, key), tasks = SPARK_SELECT(SPARK_TASK, key);
     const SparkRecords *planned = loading->plans->records;
-    if (!archive_spark_load(archive, &executors, texts, error) || !archive_spark_load(archive, &jobs, texts, error))
+    if (!archive_spark_load(archive, &executors, texts, error) || !archive_spark_load(archive, &jobs, texts, error) ||
+        !load_given(loading, archive, key, error))
         return FALSE;
     for (guint i = 0; i < planned->of[SPARK_STAGE]->len && allowance_goes_on(); i++)
         add_stage(loading, spark_stage(planned, i));

@@ -40,19 +40,34 @@ void cluster_facts_tasks(AdviseFacts *facts, GArray *begins, GArray *ends) {
     if (facts->slots == 0) facts->slots = facts->most_tasks;
 }
 
+/* Tasks that an executor runs at once: whole ones. */
+static guint slots_of(const AdviseFacts *facts, const AdviseExecutor *executor) {
+    const AdviseProfile *own = advise_profile(facts, executor->profile);
+    double cpus = MAX(advise_number(facts, "spark.task.cpus"), 1);
+    if (own != NULL && own->given.task_cpus > 0) cpus = own->given.task_cpus;
+    return executor->cores > 0 ? (guint)MAX(executor->cores / cpus, 1) : 0;
+}
+
+/* Of the executors that live at a time; of one profile, where it is not -1. */
+static guint slots_at(const AdviseFacts *facts, gint64 time_ms, gint64 profile) {
+    guint slots = 0;
+    for (guint i = 0; i < facts->executors->len && allowance_goes_on(); i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (executor->begin_ms > time_ms || executor->end_ms <= time_ms) continue;
+        if (profile < 0 || executor->profile == profile) slots += slots_of(facts, executor);
+    }
+    return slots;
+}
+
 void cluster_facts_executors(AdviseFacts *facts) {
     const GArray *all = facts->executors;
     guint most = 0;
     for (guint i = 0; i < all->len; i++) {
         const AdviseExecutor *one = &g_array_index(all, AdviseExecutor, i);
         facts->held_ms += (double)(one->end_ms - one->begin_ms) * one->cores;
-        guint cores = 0; /* of those that live when this one comes */
-        for (guint k = 0; k < all->len && allowance_goes_on(); k++) {
-            const AdviseExecutor *other = &g_array_index(all, AdviseExecutor, k);
-            if (other->begin_ms <= one->begin_ms && other->end_ms > one->begin_ms) cores += other->cores;
-        }
-        most = MAX(most, cores);
+        most = MAX(most, slots_at(facts, one->begin_ms, -1));
+        AdviseProfile *own = (AdviseProfile *)advise_profile(facts, one->profile);
+        if (own != NULL) own->slots = MAX(own->slots, slots_at(facts, one->begin_ms, one->profile));
     }
-    const double cpus = MAX(advise_number(facts, "spark.task.cpus"), 1);
-    facts->slots = most > 0 ? MAX((guint)(most / cpus), 1) : 0;
+    facts->slots = most;
 }

@@ -30,6 +30,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppHdfs, app_hdfs_free)
 /* Facts of a row of the table, read when first asked for. *facts NULL: no trace is linked to it. */
 gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GError **error);
 
+typedef struct TaskHdfsVisitor {
+    void (*visit)(void *arg, guint32 row, const TaskHdfs *facts);
+    void *arg;
+} TaskHdfsVisitor;
+/* Facts of 'most' tasks of a stage that ended well, evenly; of those that have some. */
+gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, guint32 most,
+                              TaskHdfsVisitor visitor, GError **error);
+
 /* Of how many tasks links were found, by kind; and of how many facts were read. */
 typedef struct AppHdfsCounts {
     guint32 linked[LINK_KIND_COUNT];

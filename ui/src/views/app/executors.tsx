@@ -1,7 +1,7 @@
 // The executors of an application: when they came and went, and how busy they were.
 
 import type { VNode } from 'preact'
-import type { ExecutorRow, ExecutorsAnswer } from '../../api/spark.ts'
+import type { ExecutorRow, ExecutorsAnswer, ResourceProfile } from '../../api/spark.ts'
 import { Bar } from '../../parts/bits.tsx'
 import type { LaneBar } from '../../parts/lanes.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -82,6 +82,17 @@ const COLUMNS: readonly Column<ExecutorRow>[] = [
   { key: 'shuffle', head: t('shuffle in'), cell: (row) => bytes(row.shuffle_read_bytes) },
 ]
 
+/** "Resource profile 1: 2 GiB of memory, 4 cores, 2 a task, executor gpu 1." */
+function profileText(profile: ResourceProfile): string {
+  const parts = [
+    profile.memory_bytes !== undefined && t('{memory} of memory', { memory: bytes(profile.memory_bytes) }),
+    profile.cores !== undefined && t('{cores} cores', { cores: count(profile.cores) }),
+    profile.task_cpus !== undefined && t('{cores} a task', { cores: profile.task_cpus }),
+    ...Object.entries(profile.others).map(([name, amount]) => `${visible(name)} ${visible(amount)}`),
+  ]
+  return parts.filter((part) => part !== false).join(', ')
+}
+
 export function Executors({ answer }: { answer: ExecutorsAnswer }): VNode {
   if (answer.executors.length === 0) return <p>{t('No executor of it is stored.')}</p>
   const lost = answer.executors.filter((row) => row.state === 'removed').length
@@ -94,6 +105,14 @@ export function Executors({ answer }: { answer: ExecutorsAnswer }): VNode {
         })}
       </p>
       <Table label={t('Executors')} columns={COLUMNS} rows={answer.executors} rowKey={(row) => row.executor} />
+      {answer.exclusions?.map((one) => (
+        <p key={one.text}>{visible(one.text)}</p>
+      ))}
+      {answer.profiles?.map((one) => (
+        <p key={one.profile}>
+          {tx('Resource profile {profile}: {what}.', { profile: one.profile, what: profileText(one) })}
+        </p>
+      ))}
       {answer.more === true && (
         <p class="more">{tx('The first {executors}.', { executors: count(answer.executors.length) })}</p>
       )}

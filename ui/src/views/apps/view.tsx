@@ -22,6 +22,7 @@ type Advised = ReadonlyMap<string, AppAdvice>
 
 function AdviceCell({ advice }: { advice: AppAdvice | undefined }): VNode {
   if (advice === undefined) return <>-</>
+  if (advice.severity === undefined) return <span title={visible(advice.not_judged ?? '')}>{t('not judged')}</span>
   return (
     <span class={`severity ${advice.severity}`} title={visible(advice.what ?? '')}>
       {word(advice.severity)}

@@ -1,0 +1,141 @@
+/* Rules about how tasks read HDFS, from their traces: small files and small reads, other hosts, one's own DataNode. */
+#include <math.h>
+
+#include "analyzer/diagnosis/advise/rules.h"
+
+#define TASKS_LEAST   4u         /* whose traces were read */
+#define WAIT_LEAST    0.1        /* of task time, for the NameNode or the network */
+#define FILE_BYTES    (16 * MIB) /* a file, or what is read of it at once */
+#define CALL_BYTES    (MIB / 4)  /* what a call reads */
+#define CALLS_OF_FILE 8.0        /* a file read in fewer calls is read at once */
+#define READING_LEAST 0.3        /* of task time, in HDFS */
+#define REMOTE_LEAST  0.5        /* of the bytes */
+#define LOCAL_LEAST   0.5
+#define ROUND_TRIP_MS 1.0 /* what a call costs, however little it reads */
+
+typedef struct Reading {
+    const AdviseFacts *facts;
+    const AdviseStage *stage;
+    const AdviseReads *reads;
+    double times; /* the stage's task time, by that of the tasks that were read */
+} Reading;
+
+static const AdviseStage *stage_of(const AdviseFacts *facts, const AdviseReads *reads) {
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (stage->stage == reads->stage && stage->attempt == reads->attempt) return stage;
+    }
+    return NULL;
+}
+
+static Finding *reading_found(const Reading *reading, const char *rule, double cost_ms, Advice *advice) {
+    const AdviseReads *reads = reading->reads;
+    Finding *finding = advice_add(advice, rule, FINDING_POSSIBLE);
+    g_autofree char *bytes = bytes_text(reads->bytes);
+    finding_stage(finding, reading->stage);
+    finding_evidence(finding, "traces of %u of %u tasks: %.0f files opened, %s read from DataNodes in %.0f calls",
+                     reads->tasks, reading->stage->tasks, reads->files, bytes, reads->calls);
+    finding->cost_ms = cost_ms * reading->times;
+    finding->share = share_of(finding->cost_ms, reading->facts->task_ms);
+    return finding;
+}
+
+/* ---- the NameNode ---- */
+
+/* A file is opened by asking the NameNode: of small ones that is most of it. */
+static void small_files(const Reading *reading, Advice *advice) {
+    const AdviseReads *reads = reading->reads;
+    const char *piece = "spark.sql.files.maxPartitionBytes";
+    if (reads->files <= 0 || share_of(reads->namenode_ms, reads->task_ms) < WAIT_LEAST) return;
+    if (reads->bytes / reads->files >= FILE_BYTES) return;
+
+    Finding *finding = reading_found(reading, "namenode", reads->namenode_ms, advice);
+    g_autofree char *name = stage_text(reading->stage), *each = bytes_text(reads->bytes / reads->files);
+    const double wanted = MAX(ceil(reads->bytes / PARTITION_BYTES), 1);
+    finding->certainty = FINDING_LIKELY;
+    finding->what = g_strdup_printf("%s waits for the NameNode in %.0f %% of its time: it reads %s of each file.", name,
+                                    100 * reads->namenode_ms / reads->task_ms, each);
+    finding_evidence(finding, "%.2f files opened for each MiB", share_of(reads->files, reads->bytes / MIB));
+    finding->formula = g_strdup_printf("time that these tasks waited for the NameNode x %.1f, as the stage has so many "
+                                       "times their task time",
+                                       reading->times);
+    finding->saves_ms = finding->cost_ms * MAX(1 - wanted / reads->files, 0);
+    if (reading->stage->sql && advise_bytes(reading->facts, piece, 1) < FILE_BYTES)
+        finding_change(finding, reading->facts, piece, bytes_setting(PARTITION_BYTES));
+    else
+        finding->advice = g_strdup("Join the files to some of 128 MiB where they are written: each is opened by asking "
+                                   "the NameNode.");
+}
+
+/* ---- DataNodes ---- */
+
+static void small_reads(const Reading *reading, Advice *advice) {
+    const AdviseReads *reads = reading->reads;
+    const double calls = reads->calls - reads->files;
+    if (calls < CALLS_OF_FILE * MAX(reads->files, 1) || reads->bytes / calls >= CALL_BYTES) return;
+    if (share_of(reads->hdfs_ms, reads->task_ms) < READING_LEAST) return;
+
+    const double cost_ms = MIN(calls * ROUND_TRIP_MS, reads->hdfs_ms);
+    Finding *finding = reading_found(reading, "small-reads", cost_ms, advice);
+    g_autofree char *name = stage_text(reading->stage), *each = bytes_text(reads->bytes / calls);
+    finding->what = g_strdup_printf("%s reads HDFS by %s at a time.", name, each);
+    finding->formula = g_strdup("a millisecond for each call, at most the time in HDFS");
+    finding->advice = g_strdup("Read more at once: a buffered stream (spark.hadoop.io.file.buffer.size), larger row "
+                               "groups, or vectored reads of Parquet "
+                               "(spark.hadoop.parquet.hadoop.vectored.io.enabled true, from Hadoop 3.3.5 on).");
+}
+
+static void remote_reads(const Reading *reading, Advice *advice) {
+    const AdviseReads *reads = reading->reads;
+    const double remote = share_of(reads->remote_bytes, reads->bytes);
+    const char *wait = "spark.locality.wait";
+    if (remote < REMOTE_LEAST || share_of(reads->network_ms, reads->task_ms) < WAIT_LEAST) return;
+
+    Finding *finding = reading_found(reading, "remote-reads", reads->network_ms * remote, advice);
+    g_autofree char *name = stage_text(reading->stage), *all = bytes_text(reads->remote_bytes);
+    finding->what = g_strdup_printf("%s reads %.0f %% of its bytes from other hosts, and waits for the network.", name,
+                                    100 * remote);
+    finding_evidence(finding, "%s from DataNodes of other hosts; %.0f of %u tasks ran where Spark knew their data", all,
+                     reading->stage->local, reading->stage->tasks);
+    finding->formula =
+        g_strdup_printf("time that these tasks waited for the network x %.2f x %.1f", remote, reading->times);
+    finding->risk = g_strdup("Tasks may wait for a core where their data is.");
+    if (time_parse_ms(advise_setting(reading->facts, wait)) == 0)
+        finding_change(finding, reading->facts, wait, g_strdup("3s"));
+    else
+        finding->advice = g_strdup("Executors on the hosts of the DataNodes, or more replicas of what is read often "
+                                   "(hdfs dfs -setrep), bring it nearer.");
+}
+
+/* Bytes of the own host that come in packets come through its DataNode's socket. */
+static void through_datanode(const Reading *reading, Advice *advice) {
+    const AdviseReads *reads = reading->reads;
+    const double local = share_of(reads->bytes - reads->remote_bytes, reads->bytes);
+    if (local < LOCAL_LEAST || share_of(reads->network_ms, reads->task_ms) < WAIT_LEAST) return;
+
+    Finding *finding = reading_found(reading, "short-circuit", reads->network_ms * local, advice);
+    g_autofree char *name = stage_text(reading->stage);
+    const gboolean on = advise_flag(reading->facts, "dfs.client.read.shortcircuit");
+    finding->what =
+        g_strdup_printf("%s reads %.0f %% of its bytes from its own host, through the DataNode.", name, 100 * local);
+    finding->formula =
+        g_strdup_printf("time that these tasks waited for the socket x %.2f x %.1f", local, reading->times);
+    finding->advice = g_strdup_printf("%s: the DataNodes need dfs.domain.socket.path and a folder for it, and clients "
+                                      "the same key and libhadoop.",
+                                      on ? "dfs.client.read.shortcircuit is true and does not work"
+                                         : "Let clients read the files themselves (dfs.client.read.shortcircuit true)");
+}
+
+void rule_hdfs(const AdviseFacts *facts, Advice *advice) {
+    if (facts->reads->len == 0 || hosts_to_blame(facts, advice, "hdfs")) return;
+    for (guint i = 0; i < facts->reads->len; i++) {
+        const AdviseReads *reads = &g_array_index(facts->reads, AdviseReads, i);
+        const AdviseStage *stage = stage_of(facts, reads);
+        if (stage == NULL || reads->tasks < TASKS_LEAST || reads->task_ms <= 0) continue;
+        const Reading reading = {facts, stage, reads, MAX(stage->task_ms / reads->task_ms, 1)};
+        small_files(&reading, advice);
+        small_reads(&reading, advice);
+        remote_reads(&reading, advice);
+        through_datanode(&reading, advice);
+    }
+}

@@ -1,0 +1,187 @@
+/* Advice on what executors were given, and on how HDFS was read: each rule just fires, and just does not. */
+#include <string.h>
+
+#include "tests/diagnosis/made_facts.h"
+
+/* Executor 1 and a second stage have a profile of their own, with 8 GiB. */
+static void give_profile(Made *made) {
+    const AdviseProfile profile = {
+        {.profile = 1, .memory_bytes = (gint64)(8192 * MIB), .overhead_bytes = (gint64)(512 * MIB), .cores = 2}, 1};
+    AdviseStage stage = *made_stage(made);
+    stage.stage = 8;
+    stage.profile = 1;
+    g_array_append_val(made->facts->profiles, profile);
+    g_array_append_val(made->facts->stages, stage);
+    g_array_index(made->facts->executors, AdviseExecutor, 1).profile = 1;
+    made_set(made, "spark.executor.memory", "4g");
+}
+
+/* Executors of each profile are judged by what that asked for. */
+static void test_memory_by_profile(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    give_profile(&made);
+    AdviseExecutor *plain = &g_array_index(made.facts->executors, AdviseExecutor, 0);
+    AdviseExecutor *own = &g_array_index(made.facts->executors, AdviseExecutor, 1);
+    plain->heap_peak_bytes = 3000 * MIB; /* of 4 GiB */
+    own->heap_peak_bytes = 4096 * MIB;   /* of 8 GiB */
+    ASSERT_FINDS(made, "memory", FALSE);
+
+    own->heap_peak_bytes = 4095 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = finding_of(advice, "memory");
+    g_assert_cmpuint(finding->changes->len, ==, 0); /* spark-submit does not reach it */
+    g_assert_cmpstr(
+        finding->advice, ==,
+        "The program gives these stages resource profile 1: ask for memory(\"5419m\") there, not for 8.0 GiB.");
+
+    own->heap_peak_bytes = 6000 * MIB;
+    own->resident_bytes = (8192 + 0.91 * 512) * MIB;
+    g_autoptr(Advice) resident = advise(made.facts, FALSE);
+    g_assert_nonnull(strstr(finding_of(resident, "memory")->advice, "ask for memoryOverhead(\"583m\")"));
+}
+
+/* A stage runs on its profile's executors alone: two of its tasks do not leave two of four cores idle there. */
+static void test_slots_by_profile(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    give_profile(&made);
+    AdviseStage *stage = advise_stage(made.facts, 1);
+    g_assert_cmpuint(stage_slots(made.facts, stage), ==, 1);
+    g_assert_cmpuint(stage_slots(made.facts, made_stage(&made)), ==, 4);
+    stage->tasks = 2;
+    stage->shuffle = made_spread(MIB, MIB);
+    stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 2 * MIB;
+    ASSERT_FINDS(made, "few-partitions", FALSE);
+    stage->profile = 0;
+    ASSERT_FINDS(made, "few-partitions", TRUE);
+}
+
+/* Failed tasks and garbage collection of a stage change what its profile asks for. */
+static void test_failures_by_profile(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    give_profile(&made);
+    const SparkExclusion exclusion = {.executor = "1", .stage = -1, .time_ms = 5, .back_ms = -1, .failures = 2};
+    g_array_append_val(made.facts->exclusions, exclusion);
+    made.facts->failures[FAILURE_MEMORY] = (AdviseFailure){2, 500, 9, 8, "ExecutorLostFailure: memory limits"};
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = finding_of(advice, "failures");
+    g_assert_nonnull(strstr(finding->advice, "ask for memoryOverhead(\"1536m\") there, not for 512 MiB"));
+    g_assert_cmpstr(g_ptr_array_index(finding->evidence, 1), ==, "executor 1 was excluded after 2 failures");
+
+    advise_stage(made.facts, 1)->sums[METRIC_GC_MS] = made.facts->gc_ms = 72000;
+    g_autoptr(Advice) collected = advise(made.facts, FALSE);
+    g_assert_nonnull(strstr(finding_of(collected, "gc")->advice, "ask for memory(\"12288m\") there"));
+}
+
+/* ---- how HDFS was read ---- */
+
+static AdviseReads *read_by(Made *made, const AdviseReads *reads) {
+    g_array_set_size(made->facts->reads, 0);
+    g_array_append_vals(made->facts->reads, reads, 1);
+    return &g_array_index(made->facts->reads, AdviseReads, 0);
+}
+
+/* Half of the stage's tasks were traced. */
+static const AdviseReads traced = {.stage = 7, .tasks = 4, .task_ms = 180000};
+
+static void test_namenode(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseReads *reads = read_by(&made, &traced);
+    reads->files = 100, reads->bytes = 1599 * MIB, reads->namenode_ms = 18000, reads->calls = 200;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = finding_of(advice, "namenode");
+    g_assert_cmpfloat(finding->cost_ms, ==, 36000); /* of all tasks */
+    g_assert_cmpfloat(finding->saves_ms, ==, 36000 * (1 - 13 / 100.0));
+    g_assert_cmpstr(finding->what, ==,
+                    "stage 7 (Exchange) waits for the NameNode in 10 % of its time: it reads 16 MiB of each file.");
+    g_assert_cmpstr(g_ptr_array_index(finding->evidence, 1), ==, "0.06 files opened for each MiB");
+    g_assert_cmpuint(finding->changes->len, ==, 0);
+
+    made_set(&made, "spark.sql.files.maxPartitionBytes", "1m"); /* it opens large files again and again */
+    g_autoptr(Advice) pieces = advise(made.facts, FALSE);
+    assert_change(finding_of(pieces, "namenode"), 0, "spark.sql.files.maxPartitionBytes", "128m");
+
+    reads->bytes = 1600 * MIB;
+    ASSERT_FINDS(made, "namenode", FALSE);
+    reads->bytes = 1599 * MIB;
+    reads->namenode_ms = 17999;
+    ASSERT_FINDS(made, "namenode", FALSE);
+    reads->namenode_ms = 18000;
+    reads->tasks = 3;
+    ASSERT_FINDS(made, "namenode", FALSE);
+}
+
+static void test_small_reads(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseReads *reads = read_by(&made, &traced);
+    reads->files = 10, reads->calls = 10010, reads->bytes = 2499 * MIB, reads->hdfs_ms = 54000;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    g_assert_cmpfloat(finding_of(advice, "small-reads")->cost_ms, ==, 20000); /* 10,000 calls in half of the tasks */
+    reads->bytes = 2500 * MIB;
+    ASSERT_FINDS(made, "small-reads", FALSE);
+    reads->bytes = 2499 * MIB;
+    reads->hdfs_ms = 53999;
+    ASSERT_FINDS(made, "small-reads", FALSE);
+}
+
+static void test_locality_of_reads(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseReads *reads = read_by(&made, &traced);
+    reads->bytes = 1000 * MIB, reads->remote_bytes = 501 * MIB, reads->network_ms = 18000;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    g_assert_null(finding_of(advice, "short-circuit"));
+    const Finding *finding = finding_of(advice, "remote-reads");
+    g_assert_cmpfloat_with_epsilon(finding->cost_ms, 36000 * 0.501, 1e-6);
+    g_assert_nonnull(strstr(finding->advice, "-setrep"));
+    made_set(&made, "spark.locality.wait", "0s");
+    g_autoptr(Advice) waits = advise(made.facts, FALSE);
+    assert_change(finding_of(waits, "remote-reads"), 0, "spark.locality.wait", "3s");
+
+    reads->remote_bytes = 499 * MIB;
+    g_autoptr(Advice) near = advise(made.facts, FALSE);
+    g_assert_null(finding_of(near, "remote-reads"));
+    g_assert_nonnull(strstr(finding_of(near, "short-circuit")->advice, "(dfs.client.read.shortcircuit true)"));
+    made_set(&made, "dfs.client.read.shortcircuit", "true");
+    g_autoptr(Advice) broken = advise(made.facts, FALSE);
+    g_assert_nonnull(strstr(finding_of(broken, "short-circuit")->advice, "is true and does not work"));
+    reads->network_ms = 17999;
+    ASSERT_FINDS(made, "short-circuit", FALSE);
+}
+
+/* A slow DataNode is no fault of the job, neither is what its tasks read meanwhile; what is set already is not advised. */
+static void test_slow_datanode(void) {
+    static const char *const settings[][2] = {{"dfs.client.hedged.read.threadpool.size", "0"},
+                                              {"dfs.client.hedged.read.threadpool.size", "20"},
+                                              {"dfs.replication", "1"}};
+    static const char *const says[] = {"threadpool.size 20) would bound it", "are on already", "no second one"};
+    for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+        g_auto(Made) made;
+        made_init(&made);
+        made_set(&made, settings[i][0], settings[i][1]);
+        AdviseReads *reads = read_by(&made, &traced);
+        reads->bytes = reads->remote_bytes = 1000 * MIB, reads->network_ms = 90000;
+        const AdviseNode node = {"d2", "datanode", "disk", 3, 36000, 3, 7};
+        g_array_append_val(made.facts->nodes, node);
+        g_autoptr(Advice) advice = advise(made.facts, FALSE);
+        g_assert_cmpuint(advice->findings->len, ==, 1);
+        g_assert_nonnull(strstr(finding_of(advice, "node")->advice, says[i]));
+        g_assert_cmpuint(advice_severity(advice), ==, SEVERITY_NONE);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/advise/profile/memory", test_memory_by_profile);
+    g_test_add_func("/advise/profile/slots", test_slots_by_profile);
+    g_test_add_func("/advise/profile/failures", test_failures_by_profile);
+    g_test_add_func("/advise/hdfs/namenode", test_namenode);
+    g_test_add_func("/advise/hdfs/small-reads", test_small_reads);
+    g_test_add_func("/advise/hdfs/locality", test_locality_of_reads);
+    g_test_add_func("/advise/hdfs/slow-datanode", test_slow_datanode);
+    return g_test_run();
+}
