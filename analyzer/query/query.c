@@ -4,6 +4,7 @@
 
 #include "analyzer/query/bottleneck/bottleneck_answers.h"
 #include "analyzer/query/columns/column_answers.h"
+#include "analyzer/query/htraced/htraced.h"
 #include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/jaeger/zipkin.h"
 #include "analyzer/query/nodes/node_answers.h"
@@ -95,10 +96,11 @@ static const Question *question_find(const char *name, GError **error) {
     return NULL;
 }
 
-/* As one of the table, or as Jaeger or Zipkin ask. */
+/* As one of the table, or as Jaeger, Zipkin or htraced are asked. */
 static json_t *make_answer(const char *question, const Asked *asked, GError **error) {
     if (jaeger_is(question)) return jaeger_answer(asked, question, error);
     if (zipkin_is(question)) return zipkin_answer(asked, question, error);
+    if (htraced_is(question)) return htraced_answer(asked, question, error);
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
     return found->answer(asked, error);

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "analyzer/query/htraced/htraced.h"
 #include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/jaeger/zipkin.h"
 #include "common/base/thread.h"
@@ -354,7 +355,7 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
     const gboolean of_trace = g_strv_contains(of_traces, question);
     if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id) ||
-        zipkin_asks_for(question, &trace_id))
+        zipkin_asks_for(question, &trace_id) || htraced_asks_for(question, &trace_id))
         http_job_set_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
@@ -414,6 +415,13 @@ static void ask_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     const char *path = http_exchange_request(exchange)->path;
     g_autofree char *question = g_strconcat(ZIPKIN_QUESTIONS, path + strlen("/api/v2/"), NULL);
+    ask(arg, exchange, JOB_QUERY, question);
+}
+
+/* As htraced is. */
+static void ask_htraced(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    g_autofree char *question = g_strconcat(HTRACED_QUESTIONS, http_exchange_request(exchange)->path + 1, NULL);
     ask(arg, exchange, JOB_QUERY, question);
 }
 
@@ -494,6 +502,11 @@ static const Route routes[] = {
     {"/api/v2/dependencies", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
     {"/api/v2/autocompleteKeys", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
     {"/api/v2/autocompleteValues", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/server/version", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_htraced},
+    {"/server/info", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_htraced},
+    {"/span/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_htraced},
+    {"/span/*/children", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_htraced},
+    {"/query", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_htraced},
     {"/login", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGIN, begin_session},
     {"/logout", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGOUT, end_session},
     {"/login.js", ACCESS_ANYBODY, FALSE, PAGE_USE, AUDIT_NOTHING, answer_login_script},

@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import struct
+import urllib.parse
 
 import pytest
 
@@ -148,6 +149,10 @@ def rest_body(spans, count=None, head=None):
 SPANS = [a_span(1), a_span(2, [1]), a_span(3, [1, 2], n={})]
 
 
+def frames_rejected(plumbd):
+    return sum(n for name, n in plumbd.metrics().items() if name.startswith("plumbd_frames_rejected_total"))
+
+
 def exported(plumbd):
     plumbd.flush()
     return sorted(content(span) for span in plumbd.export())
@@ -186,37 +191,35 @@ def test_default_tracer_of_rest(plumbd):
     assert [span[5] for span in exported(plumbd)] == ["Else/10.0.0.8"]
 
 
-@pytest.mark.parametrize(
-    "body, why",
-    [
-        (hrpc_body(SPANS)[:-1], "missing"),
-        (hrpc_body(SPANS) + b"\xc0", "left over"),
-        (hrpc_body(SPANS, count=2), "left over"),
-        (hrpc_body([], count=2**40), "missing"),
-        (hrpc_body([], count=-1), "NumSpans"),
-        (packed({"NumSpans": 1}) + packed({"a": b"short"}), "16 bytes"),
-        (packed({"NumSpans": 1}) + packed({"a": "7" * 32}), "16 bytes"),
-        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "b": 2**60}), '"b"'),
-        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": 5}), '"d"'),
-        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": "x" * 2000}), "at most"),
-        (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "t": [7]}), '"t"'),
-        (packed({"NumSpans": 1}) + b"\xdd\xff\xff\xff\xff", "more than"),
-        (packed({"NumSpans": 1}) + b"\x91" * 40, "nested"),
-        (b"\xc1", "no msgpack"),
-        (b"", "missing"),
-    ],
-    ids=range(15),
-)
-def test_refused_over_hrpc(plumbd, body, why):
+NO_SPANS = [
+    (hrpc_body(SPANS)[:-1], "missing"),
+    (hrpc_body(SPANS) + b"\xc0", "left over"),
+    (hrpc_body(SPANS, count=2), "left over"),
+    (hrpc_body([], count=2**40), "missing"),
+    (hrpc_body([], count=-1), "NumSpans"),
+    (packed({"NumSpans": 1}) + packed({"a": b"short"}), "16 bytes"),
+    (packed({"NumSpans": 1}) + packed({"a": "7" * 32}), "16 bytes"),
+    (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "b": 2**60}), '"b"'),
+    (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": 5}), '"d"'),
+    (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "d": "x" * 2000}), "at most"),
+    (packed({"NumSpans": 1}) + packed({"a": b"1" * 16, "t": [7]}), '"t"'),
+    (packed({"NumSpans": 1}) + b"\xdd\xff\xff\xff\xff", "more than"),
+    (packed({"NumSpans": 1}) + b"\x91" * 40, "nested"),
+    (b"\xc1", "no msgpack"),
+    (b"", "missing"),
+]
+
+
+def test_refused_over_hrpc(plumbd):
     """The answer says why, nothing of the request is stored, and the connection goes on."""
     with socket.create_connection(plumbd.hrpc, timeout=30) as peer, peer.makefile("rb") as stream:
-        peer.sendall(request(body))
-        assert why in answer(stream)
+        for body, why in NO_SPANS:
+            peer.sendall(request(body))
+            assert why in answer(stream), body
         assert plumbd.receiver()["spans_received"] == 0
         peer.sendall(request(hrpc_body(SPANS)))
         assert answer(stream) == ""
-    refused = {name: n for name, n in plumbd.metrics().items() if name.startswith("plumbd_frames_rejected_total")}
-    assert sum(refused.values()) == 1
+    assert frames_rejected(plumbd) == len(NO_SPANS)
 
 
 def test_other_methods(plumbd):
@@ -229,25 +232,25 @@ def test_what_is_no_hrpc(plumbd, bytes_sent):
     with socket.create_connection(plumbd.hrpc, timeout=30) as peer:
         peer.sendall(bytes_sent)
         assert peer.recv(1) == b""
-    assert sum(n for name, n in plumbd.metrics().items() if name.startswith("plumbd_frames_rejected_total")) == 1
+    assert frames_rejected(plumbd) == 1
 
 
-@pytest.mark.parametrize(
-    "body, code, why",
-    [
-        (rest_body(SPANS)[:-1], 400, "span 2"),
-        (rest_body(SPANS, count=4), 400, "NumSpans"),
-        (rest_body(SPANS, count="x"), 400, "NumSpans"),
-        (rest_body([a_span(1, d=5)]), 400, "not a string"),
-        ("no JSON", 400, "JSON"),
-        ('{"b":1}' * 200_001, 413, "spans"),
-    ],
-    ids=range(6),
-)
-def test_refused_over_rest(plumbd, body, code, why):
-    status, reply = post(plumbd, body)
-    assert status == code and why in json.loads(reply)["error"]
+NO_BODIES = [
+    (rest_body(SPANS)[:-1], 400, "span 2"),
+    (rest_body(SPANS, count=4), 400, "NumSpans"),
+    (rest_body(SPANS, count="x"), 400, "NumSpans"),
+    (rest_body([a_span(1, d=5)]), 400, "not a string"),
+    ("no JSON", 400, "JSON"),
+    ('{"b":1}' * 200_001, 413, "spans"),
+]
+
+
+def test_refused_over_rest(plumbd):
+    for body, code, why in NO_BODIES:
+        status, reply = post(plumbd, body)
+        assert status == code and why in json.loads(reply)["error"], body[:100]
     assert plumbd.receiver()["spans_received"] == 0
+    assert frames_rejected(plumbd) == len(NO_BODIES)
 
 
 def test_refused_alone(plumbd):
@@ -296,3 +299,74 @@ def test_role_write(make_plumbd):
     plumbd = make_plumbd(listen__hrpc="127.0.0.1:0", access__write="token:somebody").start()
     assert "lacks the role 'write'" in call(plumbd, hrpc_body(SPANS))
     assert post(plumbd, rest_body(SPANS))[0] == 401
+
+
+# ---- queries ----
+
+
+def ask(plumbd, path):
+    """(status, document)"""
+    status, body = plumbd.fetch(path)
+    return status, json.loads(body)
+
+
+def found(plumbd, *predicates, **more):
+    """Numbers of the spans of an answer."""
+    fields = [dict(zip(("op", "field", "val"), predicate, strict=True)) for predicate in predicates]
+    query = json.dumps({"pred": fields, "lim": 20, **more})
+    status, spans = ask(plumbd, "/query?" + urllib.parse.urlencode({"query": query}))
+    assert status == 200, spans
+    return [int(span["a"][16:], 16) for span in spans]
+
+
+def test_one_span_and_its_children(plumbd):
+    """Also while the trace is open."""
+    assert post(plumbd, rest_body(SPANS))[0] == 200
+    ids = [span["a"] for span in SPANS]
+    status, span = ask(plumbd, f"/span/{ids[2]}")
+    assert (status, content(span)) == (200, content(SPANS[2]))
+    assert ask(plumbd, f"/span/{ids[0]}/children?lim=a") == (200, ids[1:])
+    assert ask(plumbd, f"/span/{ids[0]}/children?lim=1") == (200, ids[1:2])
+    assert ask(plumbd, f"/span/{ids[2]}/children?lim=a") == (200, [])
+    assert ask(plumbd, f"/span/{8:032x}/children?lim=a") == (200, [])
+    assert ask(plumbd, f"/span/{8:032x}")[0] == 404
+    assert ask(plumbd, "/span/xyz")[0] == 400
+    assert "hexadecimal" in ask(plumbd, f"/span/{ids[0]}/children")[1]["error"]
+
+
+def test_spans_by_predicates(plumbd):
+    spans = [a_span(n, trace=n, b=BEGIN_MS + 1000 * n, e=BEGIN_MS + 1000 * n + n) for n in range(1, 8)]
+    spans[3]["r"] = "Else/10.0.0.9"
+    assert post(plumbd, rest_body(spans))[0] == 200
+    plumbd.flush()
+    at_3 = str(BEGIN_MS + 3000)
+    assert found(plumbd) == [1, 2, 3, 4, 5, 6, 7]
+    assert found(plumbd, ("ge", "begin", at_3)) == [3, 4, 5, 6, 7]
+    assert found(plumbd, ("gt", "begin", at_3), ("cn", "tracerid", "App")) == [5, 6, 7]
+    assert found(plumbd, ("le", "begin", at_3)) == [3, 2, 1]
+    assert found(plumbd, ("eq", "description", "work5")) == [5]
+    assert found(plumbd, ("ge", "description", "work6")) == [6, 7]
+    assert found(plumbd, ("le", "duration", "2")) == [2, 1]
+    assert found(plumbd, ("eq", "spanid", spans[1]["a"])) == [2]
+    assert found(plumbd, ("gt", "end", str(BEGIN_MS + 6006))) == [7]
+    assert found(plumbd, ("ge", "begin", at_3), lim=2) == [3, 4]
+    assert found(plumbd, ("ge", "begin", at_3), lim=2, prev=spans[3]) == [5, 6]
+    assert ask(plumbd, "/server/version")[1]["ReleaseVersion"].startswith("plumbd ")
+
+
+NO_QUERIES = [
+    "",
+    "[]",
+    '{"lim":"x"}',
+    '{"pred":5}',
+    '{"pred":[{"op":"lt","field":"begin","val":"1"}]}',
+    '{"prev":{"a":"1"}}',
+    '{"pred":[{"op":"cn","field":"begin","val":"1"}]}',
+    '{"pred":[{"op":"eq","field":"spanid","val":"1"}]}',
+]
+
+
+def test_what_is_no_query(plumbd):
+    for query in NO_QUERIES:
+        status, document = ask(plumbd, "/query?" + urllib.parse.urlencode({"query": query}))
+        assert status == 400 and "query" in document["error"], query
