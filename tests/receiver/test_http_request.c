@@ -45,6 +45,9 @@ static void test_spans(void) {
     g_assert_true(parse("POST /api/v2/spans HTTP/1.1\r\nHost: x\r\nContent-Length: 1", &request, &code));
     g_assert_cmpint(request.spans, ==, HTTP_ZIPKIN);
     http_request_clear(&request);
+    g_assert_true(parse("POST /writeSpans HTTP/1.1\r\nHost: x\r\nContent-Length: 1", &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_HTRACED);
+    http_request_clear(&request);
     g_assert_true(parse("GET /v1/traces HTTP/1.1\r\nHost: x", &request, &code));
     g_assert_cmpint(request.spans, ==, HTTP_NO_SPANS);
 }

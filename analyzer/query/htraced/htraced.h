@@ -1,5 +1,5 @@
-/* The queries of htraced's REST port, for what was written against it: the version, one span, its children, and spans by
- * predicates. docs/ecosystem.md has the paths, and in what the answers differ.
+/* The queries of htraced's REST port, for what was written against it: the version, one span, its children, and spans
+ * by predicates. docs/ecosystem.md has the paths, and in what the answers differ.
  *
  * A question is "htraced/" and the path: "htraced/span/5b8efff798038103d269b633813fc60c/children". Parameters that
  * htraced does not know are ignored, as htraced does. */

@@ -3,8 +3,8 @@
  *   request  u32 magic "HTRC", u32 method (1: WriteSpans), u64 sequence, u32 length, and so many bytes: msgpack, a map
  *            {"NumSpans": n, "DefaultPid" or "DefaultTrid": text} and then n maps with the keys of HTrace's JSON
  *            (json/span_json.h), ids as 16 bytes
- *   reply    u64 sequence, u32 method, u32 length of the error, u32 length of the result, the error as text, the result:
- *            msgpack, an empty map
+ *   reply    u64 sequence, u32 method, u32 length of the error, u32 length of the result, the error as text, the
+ *            result: msgpack, an empty map
  *
  * Numbers of the heads are little-endian. */
 #pragma once
