@@ -19,7 +19,9 @@ static void check(Masker *masker, const char *key, const char *value) {
 static void check_batch(Masker *masker, const char *key, const char *value) {
     g_autoptr(SpanBatch) batch = batch_new();
     BatchSpan *span = batch_begin_span(batch, (SpanId){1, 1});
-    span->name = batch_intern(batch, value, MIN(strlen(value), LIMIT_NAME_BYTES));
+    const gsize length = strlen(value);
+    const char *end = length > LIMIT_NAME_BYTES ? g_utf8_find_prev_char(value, value + LIMIT_NAME_BYTES + 1) : NULL;
+    span->name = batch_intern(batch, value, end != NULL ? (gsize)(end - value) : length);
     batch_add_annotation(batch, batch_intern(batch, key, strlen(key)), batch_copy(batch, value, strlen(value)));
     batch_add_note(batch, 1, batch_copy(batch, value, strlen(value)));
     masker_batch(masker, batch);

@@ -124,6 +124,7 @@ def measure_reconnect(site, args):
         figures = {
             "senders": n,
             "CPU of plumbd until all are back, s": plumbd.cpu_seconds() - ready_cpu,
+            "of that, the thread that greets and reads": plumbd.cpu_by_thread()["network, decode, journal"],
             "load average": os.getloadavg()[0],
             "connections": int(plumbd.metric("connections")),
         }
@@ -198,8 +199,8 @@ def arguments():
     parser.add_argument("--spans", type=int, default=3_000_000, help="of each run of the part span (%(default)s)")
     parser.add_argument("--turns", type=int, default=5, help="pairs of runs (%(default)s)")
     parser.add_argument("--senders", type=int, default=6000, help="that reconnect (%(default)s)")
-    parser.add_argument("--rate", type=int, default=20_000, help="spans a second beside that (%(default)s)")
-    parser.add_argument("--load-seconds", type=int, default=90, help="how long they send (%(default)s)")
+    parser.add_argument("--rate", type=int, default=2000, help="spans a second beside that (%(default)s)")
+    parser.add_argument("--load-seconds", type=int, default=120, help="how long they send (%(default)s)")
     parser.add_argument("--idle", type=int, default=2000, help="connections that are idle (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="the figures, too")
     args = parser.parse_args()
