@@ -47,7 +47,18 @@ class SecureSite:
         ours = self.authority.sign("load")
         self.plumbd.context = self.context()
         self.plumbd.context.load_cert_chain(*ours)
-        load(self.plumbd, spans, "--ca", self.authority.pem, "--certificate", ours[0], "--key", ours[1])
+        load(
+            self.plumbd,
+            spans,
+            "--connections",
+            100,
+            "--ca",
+            self.authority.pem,
+            "--certificate",
+            ours[0],
+            "--key",
+            ours[1],
+        )
         self.plumbd.flush()
         self.thrift, self.web = (address(text) for text in (self.plumbd.thrift, self.plumbd.http))
 
@@ -216,7 +227,7 @@ class GoodSender:
             thread.join()
 
 
-def make_site(folder, spans=2_000_000):
+def make_site(folder, spans=1_000_000):
     folder = Path(folder)
     folder.mkdir(parents=True)
     return SecureSite(folder, spans)

@@ -655,7 +655,8 @@ void connections_clear(NetContext *context) {
     g_ptr_array_unref(context->touched);
 }
 
-/* Those of the address with most of them give way. */
+/* Of the address with most of them one gives way: that which is there for longest without a word, else the last. So
+ * those whose handshake is under way end it, however many come at once after a restart. */
 static void let_strangers_in(Connection *connection) {
     NetContext *context = connection->context;
     set_strange(connection, TRUE);
@@ -665,7 +666,7 @@ static void let_strangers_in(Connection *connection) {
     for (GList *at = context->strangers.head; at != NULL; at = at->next) {
         Connection *other = at->data;
         const guint n = peer_strangers(other->place);
-        if (other->dead || n <= most) continue;
+        if (other->dead || n < most || (n == most && !gives_way->sniffed)) continue;
         most = n;
         gives_way = other;
     }

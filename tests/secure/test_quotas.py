@@ -253,3 +253,28 @@ def test_handshake_storm(locked, authority):
         assert reply.status == OK
         for connection in storm:  # none is forgotten
             assert connection.recv(1) == b"\x16"
+
+
+def test_a_rush_after_a_restart(locked, authority):
+    """Past those who may be there without a login the last give way, and not those whose handshake is under way: else
+    nobody would end one."""
+    plumbd = locked(listen__max_connections="80", receiver__net_threads="1")
+    first = hello(authority)
+    with contextlib.ExitStack() as stack:
+
+        def greet():
+            connection = stack.enter_context(socket.create_connection(plumbd.thrift, source_address=(GOOD, 0)))
+            connection.sendall(first)
+            return connection
+
+        served = [greet() for _ in range(10)]
+        for connection in served:
+            assert connection.recv(1, socket.MSG_PEEK) == b"\x16"
+        for _ in range(30):
+            with contextlib.suppress(ConnectionError):
+                assert greet().recv(1) == b""
+        for connection in served:
+            connection.setblocking(False)
+            connection.recv(65536)
+            with pytest.raises(BlockingIOError):
+                connection.recv(1)
