@@ -150,7 +150,9 @@ def add_table15(report, runs):
                 if of_all:
                     calls = sum(waited(run)["requests"] for run in runs.of(alpha, mode))
                 printed = 1000 * published[ALPHAS.index(alpha)] if alpha in ALPHAS else None
-                rows.append([function, mode, alpha, len(values), calls, *ours[:3], printed])
+                rows.append(
+                    [function, mode, alpha, len(values), calls, ours.value, max(0.0, ours.low), ours.high, printed]
+                )
                 lines.setdefault(f"{function}, {mode}", []).append((alpha, ours.value))
     columns = ["function", "clients", "alpha", "runs", "calls", "mean ms", "low", "high", "published ms"]
     report.table("table15", "Means of a call (table 15)", columns, rows)

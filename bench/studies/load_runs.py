@@ -56,6 +56,47 @@ def load(build, *arguments):
     return json.loads(done.stdout)
 
 
+# Of rows: what the study adds up. Intervals within a run are not needed, since runs are its units.
+REPORT = ["seconds", "due", "done", "asked_per_s", "achieved_per_s", "waited_share", "handed_on_late", "end"]
+WAITED = ["found", "requests", "incomplete", "seconds", "response_ns", "spans", "packets"]
+ROW = [
+    "function",
+    "role",
+    "resource",
+    "calls",
+    "total_ns",
+    "self_ns",
+    "critical_ns",
+    "share",
+    "size",
+    "requests",
+    "bytes",
+]
+
+
+def only(row, names):
+    return {name: row[name] for name in names if name in row}
+
+
+def trimmed(report):
+    """What the study needs of a report."""
+    waited = report["waited"]
+    kept = only(waited, WAITED)
+    kept["waits"] = [only(row, ROW) for row in waited["waits"]]
+    kept["functions"] = [only(row, ROW) for row in waited["functions"]]
+    kept["operations"] = [
+        {
+            **only(operation, ROW),
+            "sizes": [
+                {**only(size, ROW), "waits": [only(row, ["role", "resource", "critical_ns"]) for row in size["waits"]]}
+                for size in operation["sizes"]
+            ],
+        }
+        for operation in waited["operations"]
+    ]
+    return {**only(report, REPORT), "waited": kept}
+
+
 def record_run(build, work, cluster, daemon, run):
     """Its document."""
     alpha, mode, repeat = run
@@ -77,7 +118,7 @@ def record_run(build, work, cluster, daemon, run):
         "environment": {**environment(build), "hadoop": HADOOP, "datanodes": DATANODES},
         "pressure_before": before,
         "pressure_after": pressure(),
-        "report": report,
+        "report": trimmed(report),
     }
 
 

@@ -34,6 +34,11 @@ object PageRank extends Workload {
     ranks.saveAsTextFile(job.output)
     Map.empty
   }
+
+  override def check(job: Job): Map[String, Double] = {
+    val ranks = job.sc.textFile(job.output).map(_.stripSuffix(")").split(",")(1).toDouble)
+    Map("pages" -> ranks.count().toDouble, "greatest" -> ranks.max())
+  }
 }
 
 /** How near vertices are to those n steps away, the nearest few of each. size: edges, degree (steps). */
@@ -80,5 +85,10 @@ object NWeight extends Workload {
     }
     near.vertices.map { case (vertex, found) => s"$vertex\t${found.mkString(",")}" }.saveAsTextFile(job.output)
     Map.empty
+  }
+
+  override def check(job: Job): Map[String, Double] = {
+    val near = job.sc.textFile(job.output).map(_.split("\t", -1)(1).split(",").count(_.nonEmpty))
+    Map("vertices" -> near.count().toDouble, "most" -> near.max().toDouble)
   }
 }

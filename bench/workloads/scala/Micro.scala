@@ -24,6 +24,9 @@ abstract class OnText extends Workload {
   protected def load(job: Job): RDD[String] =
     job.sc.sequenceFile[NullWritable, Text](job.input).map(_._2.toString)
 
+  protected def written(job: Job): RDD[String] =
+    job.sc.sequenceFile[NullWritable, Text](job.output).map(_._2.toString)
+
   protected def save(job: Job, data: RDD[_]): Unit =
     data.map(value => (NullWritable.get(), new Text(value.toString))).saveAsSequenceFile(job.output)
 }
@@ -33,6 +36,11 @@ object WordCount extends OnText {
     val counts = load(job).flatMap(_.split(" ")).map(word => (word, 1)).reduceByKey(_ + _)
     save(job, counts)
     Map.empty
+  }
+
+  override def check(job: Job): Map[String, Double] = {
+    val counts = written(job).map(_.stripPrefix("(").stripSuffix(")").split(",")(1).toLong)
+    Map("words" -> counts.count().toDouble, "total" -> counts.sum())
   }
 }
 
@@ -44,6 +52,13 @@ object Sort extends OnText {
       .map(_._1)
     save(job, sorted)
     Map.empty
+  }
+
+  override def check(job: Job): Map[String, Double] = {
+    val wrong = written(job).mapPartitions { lines =>
+      Iterator(lines.sliding(2).count(pair => pair.size == 2 && pair(0) > pair(1)))
+    }
+    Map("lines" -> written(job).count().toDouble, "out of order" -> wrong.sum())
   }
 }
 
@@ -85,5 +100,12 @@ object TeraSort extends Workload {
       .map { case (key, rest) => (new BytesWritable(key), new BytesWritable(rest)) }
     sorted.saveAsNewAPIHadoopFile[SequenceFileOutputFormat[BytesWritable, BytesWritable]](job.output)
     Map.empty
+  }
+
+  /** All keys of all files, in their order: of few rows. */
+  override def check(job: Job): Map[String, Double] = {
+    val keys = job.sc.sequenceFile[BytesWritable, BytesWritable](job.output).map(_._1.copyBytes()).collect()
+    val wrong = keys.sliding(2).count(pair => pair.length == 2 && ByBytes.gt(pair(0), pair(1)))
+    Map("rows" -> keys.length.toDouble, "out of order" -> wrong.toDouble)
   }
 }

@@ -29,6 +29,9 @@ abstract class OnVisits extends Workload {
     job.spark.sql(query).write.csv(job.output)
     Map.empty
   }
+
+  override def check(job: Job): Map[String, Double] =
+    Map("rows" -> job.sc.textFile(job.output).count().toDouble)
 }
 
 object Scan extends OnVisits {
@@ -45,4 +48,41 @@ object Join extends OnVisits {
       SELECT sourceIP, destURL, adRevenue FROM uservisits UV
       WHERE datediff(UV.visitDate, '1999-01-01') >= 0 AND datediff(UV.visitDate, '2000-01-01') <= 0
     ) NUV ON R.pageURL = NUV.destURL GROUP BY sourceIP ORDER BY totalRevenue DESC"""
+}
+
+/** Queries of TPC-H over parquet tables that tpchgen-cli made. size: query, scale (of the data, which is there). */
+object Tpch extends Workload {
+  private val tables = Seq("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
+
+  private val queries = Map(
+    1L -> """SELECT l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
+      sum(l_extendedprice * (1 - l_discount)), sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
+      avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
+      FROM lineitem WHERE l_shipdate <= date '1998-09-02'
+      GROUP BY l_returnflag, l_linestatus ORDER BY l_returnflag, l_linestatus""",
+    3L -> """SELECT l_orderkey, sum(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
+      FROM customer, orders, lineitem
+      WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_orderkey
+      AND o_orderdate < date '1995-03-15' AND l_shipdate > date '1995-03-15'
+      GROUP BY l_orderkey, o_orderdate, o_shippriority ORDER BY revenue DESC, o_orderdate LIMIT 10""",
+    5L -> """SELECT n_name, sum(l_extendedprice * (1 - l_discount)) AS revenue
+      FROM customer, orders, lineitem, supplier, nation, region
+      WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppkey
+      AND c_nationkey = s_nationkey AND s_nationkey = n_nationkey AND n_regionkey = r_regionkey
+      AND r_name = 'ASIA' AND o_orderdate >= date '1994-01-01' AND o_orderdate < date '1995-01-01'
+      GROUP BY n_name ORDER BY revenue DESC""",
+    6L -> """SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem
+      WHERE l_shipdate >= date '1994-01-01' AND l_shipdate < date '1995-01-01'
+      AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"""
+  )
+
+  def generate(job: Job): Unit = throw new IllegalArgumentException("its data comes from tpchgen-cli")
+
+  def run(job: Job): Map[String, Double] = {
+    for (table <- tables) job.spark.read.parquet(s"${job.input}/$table.parquet").createOrReplaceTempView(table)
+    val number = job("query")
+    val query = queries.getOrElse(number, throw new IllegalArgumentException(s"there is no query $number: ${queries.keys}"))
+    job.spark.sql(query).write.parquet(job.output)
+    Map("rows" -> job.spark.read.parquet(job.output).count().toDouble)
+  }
 }
