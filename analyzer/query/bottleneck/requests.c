@@ -12,7 +12,8 @@ typedef struct Shapes {
     GHashTable *fits; /* pattern number -> 1: no, 2: yes */
 } Shapes;
 
-gboolean request_name_fits(const char *root, const char *name) {
+/* root: a function's name, or with a '*' at its end all that begin so. */
+static gboolean request_name_fits(const char *root, const char *name) {
     const gsize length = strlen(root);
     if (length > 0 && root[length - 1] == '*') return strncmp(root, name, length - 1) == 0;
     return strcmp(root, name) == 0;

@@ -9,11 +9,8 @@ typedef struct Request {
     gint64 begin_ns;
 } Request;
 
-/* Is it one of the roots asked for? root: a function's name, or with a '*' at its end all that begin so. */
-gboolean request_name_fits(const char *root, const char *name);
-
-/* Traces that may have such a root, of a period, by begin; of more than 'most' (0: all) as many, evenly. *found: how
- * many there are. A new array of Request; NULL with *error. */
+/* Traces of a period that may have a root of that name, or with a '*' at the name's end one that begins so; by begin. Of
+ * more than 'most' (0: all) as many, evenly. *found: how many there are. A new array of Request; NULL with *error. */
 GArray *requests_find(const Asked *asked, Period period, const char *root, guint64 most, guint64 *found,
                       GError **error);
 

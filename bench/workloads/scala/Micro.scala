@@ -95,7 +95,8 @@ object TeraSort extends Workload {
     val data = job.sc
       .newAPIHadoopFile[LongWritable, BytesWritable, FixedLengthInputFormat](job.input)
       .map { case (_, row) => (row.copyBytes().take(Key), row.copyBytes().drop(Key)) }
-    val sorted = new ShuffledRDD[Array[Byte], Array[Byte], Array[Byte]](data, new RangePartitioner(job.partitions, data))
+    val partitioner = new RangePartitioner(job.partitions, data)
+    val sorted = new ShuffledRDD[Array[Byte], Array[Byte], Array[Byte]](data, partitioner)
       .setKeyOrdering(ByBytes)
       .map { case (key, rest) => (new BytesWritable(key), new BytesWritable(rest)) }
     sorted.saveAsNewAPIHadoopFile[SequenceFileOutputFormat[BytesWritable, BytesWritable]](job.output)

@@ -81,7 +81,8 @@ object Tpch extends Workload {
   def run(job: Job): Map[String, Double] = {
     for (table <- tables) job.spark.read.parquet(s"${job.input}/$table.parquet").createOrReplaceTempView(table)
     val number = job("query")
-    val query = queries.getOrElse(number, throw new IllegalArgumentException(s"there is no query $number: ${queries.keys}"))
+    def unknown = throw new IllegalArgumentException(s"there is no query $number: ${queries.keys}")
+    val query = queries.getOrElse(number, unknown)
     job.spark.sql(query).write.parquet(job.output)
     Map("rows" -> job.spark.read.parquet(job.output).count().toDouble)
   }
