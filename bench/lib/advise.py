@@ -2,9 +2,11 @@
 Spark, applies what plumb advise --conf prints, unread, and runs them again.
 
     bench/advise [--spark VERSION...] [--job NAME...]
+    bench/advise --simulate [--recorded] [--spark VERSION...]
 
 The table: task time before and after in core-seconds, what was predicted to be saved and what was, the application's
-time, and whether the rule's finding is gone."""
+time, and whether the rule's finding is gone. --simulate runs one job with one executor, two and three, and holds what
+plumb advise --simulate makes of each against the others."""
 
 import argparse
 import json
@@ -14,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.lib import advise_simulate
 from script.hdfs.spark import spark_home
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,8 +49,8 @@ class Runs:
     def __init__(self, work, version):
         self.work, self.home, self.count = Path(work), Path(spark_home(version)), 0
 
-    def submit(self, job, cores, conf):
-        """Runs a job to its end; its event log."""
+    def submit(self, job, master, conf):
+        """Runs a job to its end; its event log. master: cores of a local one, or as Spark has it."""
         self.count += 1
         events = self.work / f"events{self.count}"
         events.mkdir()
@@ -67,7 +70,7 @@ class Runs:
             [
                 self.home / "bin/spark-submit",
                 "--master",
-                f"local[{cores}]",
+                f"local[{master}]" if isinstance(master, int) else master,
                 *(word for key, value in settings.items() for word in ("--conf", f"{key}={value}")),
                 PROGRAM,
                 job,
@@ -144,6 +147,22 @@ def print_row(version, row):
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
+def simulate(options):
+    advise_simulate.print_head()
+    for version in options.spark or (VERSIONS[:1] if options.recorded else VERSIONS):
+        with tempfile.TemporaryDirectory(prefix="bench-advise-") as work:
+            if options.recorded:
+                logs = advise_simulate.recorded(ROOT / "tests/data/spark" / version)
+            else:
+                runs = Runs(work, version)
+                logs = {
+                    executors: runs.submit("waits", f"local-cluster[{executors},1,1024]", {})
+                    for executors in advise_simulate.EXECUTORS
+                }
+            advise_simulate.print_table(PLUMB, version, logs)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="bench/advise", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -151,7 +170,11 @@ def main():
     parser.add_argument("--spark", action="append", choices=VERSIONS, help="only this version; may be given again")
     parser.add_argument("--job", action="append", choices=list(JOBS), help="only this job; may be given again")
     parser.add_argument("--keep", metavar="DIR", help="leave event logs in this folder")
+    parser.add_argument("--simulate", action="store_true", help="hold simulations against runs")
+    parser.add_argument("--recorded", action="store_true", help="with --simulate: of the logs that the tests have")
     options = parser.parse_args()
+    if options.simulate:
+        return simulate(options)
 
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
     for version in options.spark or VERSIONS:

@@ -1,6 +1,7 @@
 """Jobs of Spark that have one fault each: advise_jobs.py NAME FOLDER."""
 
 import sys
+import time
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -35,6 +36,18 @@ def skew(spark, _):
     right = spark.range(-1, 50_000, 1, 4).select(F.col("id").alias("key"), F.col("id").cast("string").alias("b"))
     joined = left.join(right.hint("merge"), "key")
     done(joined.select(F.sha2(F.concat("a", "b"), 512)).filter("substr(`sha2(concat(a, b), 512)`, 1, 3) != '000'"))
+
+
+def waits(spark, _):
+    """Tasks that wait, 24 and 12 of them and a join of both: they take as long on a busy machine as on any."""
+    context = spark.sparkContext
+
+    def pause(key):
+        time.sleep(3 if key % 6 == 0 else 1)
+        return key % 4, key
+
+    left, right = context.parallelize(range(24), 24).map(pause), context.parallelize(range(12), 12).map(pause)
+    left.join(right, 4).foreachPartition(lambda _: time.sleep(2))
 
 
 def small(spark, folder):
