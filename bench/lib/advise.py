@@ -3,10 +3,12 @@ Spark, applies what plumb advise --conf prints, unread, and runs them again.
 
     bench/advise [--spark VERSION...] [--job NAME...]
     bench/advise --simulate [--recorded] [--spark VERSION...]
+    bench/advise --million [TASKS]
 
 The table: task time before and after in core-seconds, what was predicted to be saved and what was, the application's
 time, and whether the rule's finding is gone. --simulate runs one job with one executor, two and three, and holds what
-plumb advise --simulate makes of each against the others."""
+plumb advise --simulate makes of each against the others. --million measures advice on an application of a million tasks
+with plans of Spark SQL."""
 
 import argparse
 import json
@@ -16,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.lib import advise_simulate
+from bench.lib import advise_million, advise_simulate
 from script.hdfs.spark import spark_home
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,9 +174,13 @@ def main():
     parser.add_argument("--keep", metavar="DIR", help="leave event logs in this folder")
     parser.add_argument("--simulate", action="store_true", help="hold simulations against runs")
     parser.add_argument("--recorded", action="store_true", help="with --simulate: of the logs that the tests have")
+    parser.add_argument("--million", nargs="?", type=int, const=1_000_000, metavar="TASKS", help="measure a large one")
     options = parser.parse_args()
     if options.simulate:
         return simulate(options)
+    if options.million:
+        advise_million.measure(PLUMB, options.million)
+        return 0
 
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
     for version in options.spark or VERSIONS:

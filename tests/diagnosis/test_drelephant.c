@@ -215,6 +215,139 @@ static void test_score(void) {
     g_assert_cmpuint(elephant->severity, ==, SEVERITY_SEVERE);
 }
 
+/* ---- later rules ---- */
+
+/* One stage whose median task takes so long, with one of so long. */
+static void put_tasks(Made *made, double median_ms, double max_ms, gint64 wall_ms) {
+    AdviseStage stage = {.stage = 3, .tasks = 100, .end_ms = wall_ms};
+    stage.time = (AdviseSpread){.n = 100, .median = median_ms, .max = max_ms};
+    g_array_set_size(made->facts->stages, 0);
+    g_array_append_val(made->facts->stages, stage);
+}
+
+static void test_later_stages(void) {
+    static const double minutes[] = {2.5, 5, 10, 15}, times[] = {2, 4, 8, 16};
+    static const double spills[] = {0.01, 0.1, 0.25, 0.5};
+    static const guint failed[] = {50, 100, 150, 200};
+    g_auto(Made) made;
+    made_plain(&made);
+    for (guint i = 0; i < 4; i++) {
+        put_tasks(&made, minutes[i] * 60e3, 0, 0);
+        assert_rule(&made, "long tasks, minutes", (Severity)(i + 1));
+        put_tasks(&made, minutes[i] * 60e3 - 1, 0, 0);
+        assert_rule(&made, "long tasks, minutes", (Severity)i);
+
+        put_tasks(&made, 160e3 / times[i], 160e3, 213333);
+        assert_rule(&made, "task skew", (Severity)(i + 1));
+        put_tasks(&made, 160e3 / times[i] + 1, 160e3, 213333);
+        assert_rule(&made, "task skew", (Severity)i);
+
+        AdviseStage *stage = advise_stage(made.facts, 0);
+        stage->sums[METRIC_INPUT_BYTES] = 1000 * MIB;
+        stage->sums[METRIC_MEMORY_SPILLED_BYTES] = spills[i] * 1000 * MIB;
+        assert_rule(&made, "spill", (Severity)(i + 1)); /* MODERATE as well */
+        stage->sums[METRIC_MEMORY_SPILLED_BYTES] -= 1;
+        assert_rule(&made, "spill", (Severity)i);
+
+        put_stage(&made, 1000 - failed[i], failed[i], 0);
+        assert_rule(&made, "failed tasks", (Severity)(i + 1));
+        put_stage(&made, 1001 - failed[i], failed[i] - 1, 0);
+        assert_rule(&made, "failed tasks", (Severity)i);
+    }
+
+    put_tasks(&made, 10e3, 150e3, 150000); /* not above 150 s */
+    assert_rule(&made, "task skew", SEVERITY_NONE);
+    put_tasks(&made, 10e3, 160e3, 213334); /* not above 0.75 of the stage */
+    assert_rule(&made, "task skew", SEVERITY_NONE);
+    put_stage(&made, 0, 7, 0); /* without one finished task */
+    assert_rule(&made, "failed tasks", SEVERITY_CRITICAL);
+}
+
+static void assert_note(const Made *made, const char *rule, const char *note) {
+    g_autoptr(Elephant) elephant = elephant_judge(made->facts);
+    g_assert_cmpstr(row_of(elephant, rule)->note, ==, note);
+}
+
+static void test_later_advice(void) {
+    g_auto(Made) made;
+    made_plain(&made);
+    put_tasks(&made, 300e3, 0, 0);
+    assert_note(&made, "long tasks, minutes", "recommended: 200 partitions");
+    put_tasks(&made, 1e9, 0, 0);
+    assert_note(&made, "long tasks, minutes", "recommended: 4000 partitions");
+
+    /* 1 GiB: (1024 - 300) x 0.6 = 434 MiB a partition. 400 of them have 170 GiB, with 4 GiB it is 890, 1000 of them 2.2
+     * TiB. */
+    static const struct {
+        double spilled;
+        const char *note;
+    } steps[] = {{100 * 1024, "recommended: 400 partitions, 1.0 GiB, 1 cores"},
+                 {800 * 1024, "recommended: 400 partitions, 4.0 GiB, 1 cores"},
+                 {1000 * 1024, "recommended: 1000 partitions, 4.0 GiB, 1 cores"},
+                 {1e9, "recommended: 4000 partitions, 10 GiB, 1 cores"}};
+    for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+        put_tasks(&made, 1, 0, 0);
+        advise_stage(made.facts, 0)->sums[METRIC_INPUT_BYTES] = 1000 * MIB;
+        advise_stage(made.facts, 0)->sums[METRIC_MEMORY_SPILLED_BYTES] = steps[i].spilled * MIB;
+        assert_note(&made, "spill", steps[i].note);
+    }
+    advise_stage(made.facts, 0)->sums[METRIC_INPUT_BYTES] = 3.0 * 1024 * 1024 * MIB; /* of 3 TiB nothing is said */
+    assert_rule(&made, "spill", SEVERITY_NONE);
+}
+
+static void test_later_executors(void) {
+    static const double asked[] = {1.25, 1.5, 2, 3}, used[] = {0.7, 0.6, 0.4, 0.2};
+    g_auto(Made) made;
+    made_init(&made);
+    made_set(&made, "spark.executor.memory", "12000m");
+    AdviseExecutor *one = &g_array_index(made.facts->executors, AdviseExecutor, 0);
+    for (guint i = 0; i < 4; i++) {
+        one->heap_peak_bytes = (12000 / asked[i] - 300) * MIB;
+        assert_rule(&made, "memory asked", (Severity)(i + 1));
+        one->heap_peak_bytes += 1;
+        assert_rule(&made, "memory asked", (Severity)i);
+        one->memory_bytes = 1000;
+        one->unified_peak_bytes = used[i] * 1000;
+        assert_rule(&made, "unified memory", (Severity)(i + 1));
+        one->unified_peak_bytes += 1;
+        assert_rule(&made, "unified memory", (Severity)i);
+    }
+
+    one->unified_peak_bytes = 800;
+    AdviseExecutor idle = {.id = "2", .memory_bytes = 1000, .unified_peak_bytes = 1};
+    g_array_append_val(made.facts->executors, idle);
+    assert_rule(&made, "unified memory", SEVERITY_NONE); /* one that had no task is no fault */
+    g_array_index(made.facts->executors, AdviseExecutor, 0).heap_peak_bytes = 1000 * MIB;
+    assert_note(&made, "memory asked", "recommended: 1550m");
+
+    made.facts->failures[FAILURE_MEMORY] = (AdviseFailure){2, 500, 9, 7, "ExecutorLostFailure: memory limits"};
+    assert_rule(&made, "out of memory, container killed", SEVERITY_CRITICAL);
+    assert_note(&made, "out of memory, container killed", "recommended: 2224m of overhead"); /* 1200 and 1024 */
+}
+
+/* Both ends, of the same share; neither counts for severity and score. */
+static void test_later_collection(void) {
+    static const double much[] = {80, 90, 100, 150}, little[] = {50, 40, 30, 10};
+    g_auto(Made) made;
+    made_plain(&made);
+    made.facts->run_ms = 1000;
+    for (guint i = 0; i < 4; i++) {
+        made.facts->gc_ms = much[i];
+        assert_rule(&made, "much garbage collection", (Severity)(i + 1));
+        made.facts->gc_ms -= 1;
+        assert_rule(&made, "much garbage collection", (Severity)i);
+        made.facts->gc_ms = little[i];
+        assert_rule(&made, "little garbage collection", (Severity)(i + 1));
+        made.facts->gc_ms += 1;
+        assert_rule(&made, "little garbage collection", (Severity)i);
+    }
+    made.facts->gc_ms = 0;
+    g_autoptr(Elephant) elephant = elephant_judge(made.facts);
+    g_assert_cmpuint(elephant->groups[GROUP_LATER], ==, SEVERITY_CRITICAL);
+    g_assert_cmpuint(elephant->severity, ==, SEVERITY_MODERATE);
+    g_assert_cmpuint(elephant->scores[GROUP_LATER], ==, 0);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/drelephant/settings", test_settings);
@@ -224,5 +357,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/drelephant/rates", test_rates);
     g_test_add_func("/drelephant/times", test_times);
     g_test_add_func("/drelephant/score", test_score);
+    g_test_add_func("/drelephant/later/stages", test_later_stages);
+    g_test_add_func("/drelephant/later/advice", test_later_advice);
+    g_test_add_func("/drelephant/later/executors", test_later_executors);
+    g_test_add_func("/drelephant/later/collection", test_later_collection);
     return g_test_run();
 }

@@ -276,7 +276,7 @@ def test_table(tmp_path, plumb_program, table):
     asked = [plumb_program, "advise", "latest", "--method", "drelephant", "--store", store, "--json"]
     answer = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
 
-    rules = [rule for group in answer["groups"] for rule in group["rules"]]
+    rules = [rule for group in answer["groups"] if group["group"] != "later" for rule in group["rules"]]
     known = {rule["rule"]: "unknown" if rule["value"] == "unknown" else rule["severity"] for rule in rules}
     assert {rule: found for rule, found in known.items() if found != "none"} == judged
     assert {rule["rule"]: rule["value"] for rule in rules if rule["rule"] in values} == values

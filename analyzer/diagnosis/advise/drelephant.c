@@ -1,7 +1,7 @@
-#include "analyzer/diagnosis/advise/drelephant.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "analyzer/diagnosis/advise/drelephant_rows.h"
 
 #define MIB         (1024.0 * 1024)
 #define GIB         (1024 * MIB)
@@ -18,27 +18,26 @@ static const double core_limits[] = {4, 6, 8, 10};
 static const double overhead_limits[] = {2 * GIB, 4 * GIB, 6 * GIB, 8 * GIB};
 
 const char *elephant_group_name(ElephantGroup group) {
-    static const char *const names[] = {"configuration", "executors", "stages", "jobs", "gc"};
+    static const char *const names[] = {"configuration", "executors", "stages", "jobs", "gc", "later"};
     return names[group];
 }
 
-/* How far up the limits (LOW, MODERATE, SEVERE, CRITICAL; NAN: never) a value reaches. */
-static Severity reached_by(double value, const double limits[4]) {
+Severity elephant_reached(double value, const double limits[4]) {
     Severity reached = SEVERITY_NONE;
     for (guint i = 0; i < 4; i++)
         if (value >= limits[i]) reached = (Severity)(i + 1);
     return reached;
 }
 
-static ElephantRow *add_row(Elephant *elephant, ElephantGroup group, const char *rule, Severity severity, char *value) {
+ElephantRow *elephant_row(Elephant *elephant, ElephantGroup group, const char *rule, Severity severity, char *value) {
     const ElephantRow row = {group, rule, severity, TRUE, value, NULL};
     g_array_append_val(elephant->rows, row);
     elephant->groups[group] = MAX(elephant->groups[group], severity);
     return &g_array_index(elephant->rows, ElephantRow, elephant->rows->len - 1);
 }
 
-static void add_unknown(Elephant *elephant, ElephantGroup group, const char *rule, const char *why) {
-    add_row(elephant, group, rule, SEVERITY_NONE, g_strdup("unknown"))->known = FALSE;
+void elephant_unknown(Elephant *elephant, ElephantGroup group, const char *rule, const char *why) {
+    elephant_row(elephant, group, rule, SEVERITY_NONE, g_strdup("unknown"))->known = FALSE;
     g_array_index(elephant->rows, ElephantRow, elephant->rows->len - 1).note = g_strdup(why);
 }
 
@@ -48,16 +47,16 @@ static void judge_serializer(const AdviseFacts *facts, Elephant *elephant) {
     const char *key = "spark.serializer";
     const char *set = advise_is_set(facts, key) ? advise_setting(facts, key) : NULL;
     const gboolean kryo = set != NULL && strcmp(set, "org.apache.spark.serializer.KryoSerializer") == 0;
-    add_row(elephant, GROUP_CONFIGURATION, "serializer", kryo ? SEVERITY_NONE : SEVERITY_MODERATE,
-            g_strdup(set != NULL ? set : "not set"));
+    elephant_row(elephant, GROUP_CONFIGURATION, "serializer", kryo ? SEVERITY_NONE : SEVERITY_MODERATE,
+                 g_strdup(set != NULL ? set : "not set"));
 }
 
 static void judge_shuffle_service(const AdviseFacts *facts, Elephant *elephant) {
     const gboolean service = advise_flag(facts, "spark.shuffle.service.enabled");
     const gboolean allocation = advise_flag(facts, "spark.dynamicAllocation.enabled");
     const Severity off = allocation ? SEVERITY_SEVERE : SEVERITY_MODERATE;
-    add_row(elephant, GROUP_CONFIGURATION, "shuffle service", service ? SEVERITY_NONE : off,
-            g_strdup_printf("%s, dynamic allocation %s", service ? "on" : "off", allocation ? "on" : "off"));
+    elephant_row(elephant, GROUP_CONFIGURATION, "shuffle service", service ? SEVERITY_NONE : off,
+                 g_strdup_printf("%s, dynamic allocation %s", service ? "on" : "off", allocation ? "on" : "off"));
 }
 
 static double overhead_bytes(const AdviseFacts *facts) {
@@ -86,13 +85,13 @@ static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
     const double node_bytes = advise_number(facts, "yarn.nodemanager.resource.memory-mb") * MIB;
     const double cores = executor_cores(facts), memory = advise_bytes(facts, "spark.executor.memory", MIB);
     if (node_cores <= 0 || node_bytes <= 0 || cores <= 0 || memory <= 0) {
-        add_unknown(elephant, GROUP_CONFIGURATION, rule, "the log does not say what a node has for containers");
+        elephant_unknown(elephant, GROUP_CONFIGURATION, rule, "the log does not say what a node has for containers");
         return;
     }
 
     const double skew = (node_cores / cores) / (node_bytes / memory);
-    ElephantRow *row =
-        add_row(elephant, GROUP_CONFIGURATION, rule, reached_by(skew, skew_limits), g_strdup_printf("%.3g", skew));
+    ElephantRow *row = elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(skew, skew_limits),
+                                    g_strdup_printf("%.3g", skew));
     const double by_cores = floor(node_cores / cores), by_memory = floor(node_bytes / executor_bytes(facts));
     if (by_cores <= 0 || by_memory <= 0) {
         row->note = g_strdup("corrected: no executor fits a node");
@@ -101,19 +100,19 @@ static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
     const double right = MAX(by_cores / by_memory, by_memory / by_cores);
     row->note = g_strdup_printf("corrected: %.3g, %s (whole executors with their overhead; below 1 is as bad; none "
                                 "where YARN does not count cores)",
-                                right, severity_name(reached_by(right, skew_limits)));
+                                right, severity_name(elephant_reached(right, skew_limits)));
 }
 
 static void judge_size(Elephant *elephant, const char *rule, double bytes, const double limits[4]) {
     char *text = bytes >= 0 ? bytes_text(bytes) : g_strdup("not set");
-    add_row(elephant, GROUP_CONFIGURATION, rule, reached_by(bytes, limits), text);
+    elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(bytes, limits), text);
 }
 
 static void judge_above(const AdviseFacts *facts, Elephant *elephant, const char *rule, double most) {
     g_autofree char *key = g_strconcat("spark.dynamicAllocation.", rule, NULL);
     const double number = advise_number(facts, key);
-    add_row(elephant, GROUP_CONFIGURATION, rule, number > most ? SEVERITY_CRITICAL : SEVERITY_NONE,
-            number >= 0 ? g_strdup_printf("%.0f", number) : g_strdup("not set"));
+    elephant_row(elephant, GROUP_CONFIGURATION, rule, number > most ? SEVERITY_CRITICAL : SEVERITY_NONE,
+                 number >= 0 ? g_strdup_printf("%.0f", number) : g_strdup("not set"));
 }
 
 static void judge_configuration(const AdviseFacts *facts, Elephant *elephant) {
@@ -123,14 +122,14 @@ static void judge_configuration(const AdviseFacts *facts, Elephant *elephant) {
     judge_resource_skew(facts, elephant);
     judge_size(elephant, "executor memory", advise_bytes(facts, "spark.executor.memory", MIB), memory_limits);
     const double cores = executor_cores(facts);
-    add_row(elephant, GROUP_CONFIGURATION, "executor cores", reached_by(cores, core_limits),
-            g_strdup_printf("%.0f", cores));
+    elephant_row(elephant, GROUP_CONFIGURATION, "executor cores", elephant_reached(cores, core_limits),
+                 g_strdup_printf("%.0f", cores));
     judge_size(elephant, "executor overhead", overhead_bytes(facts), overhead_limits);
     judge_above(facts, elephant, "minExecutors", 1);
     judge_above(facts, elephant, "maxExecutors", 900);
-    add_row(elephant, GROUP_CONFIGURATION, "jars with *",
-            jars != NULL && strchr(jars, '*') != NULL ? SEVERITY_CRITICAL : SEVERITY_NONE,
-            g_strdup(jars != NULL ? jars : "not set"));
+    elephant_row(elephant, GROUP_CONFIGURATION, "jars with *",
+                 jars != NULL && strchr(jars, '*') != NULL ? SEVERITY_CRITICAL : SEVERITY_NONE,
+                 g_strdup(jars != NULL ? jars : "not set"));
 }
 
 /* ---- executors ---- */
@@ -154,18 +153,24 @@ static char *amount_text(double amount, double least) {
 static void judge_spread(Elephant *elephant, const char *rule, GArray *values, double least) {
     static const double limits[] = {1.3335214321633240, 1.7782794100389228, 3.1622776601683795, 10};
     if (values->len == 0) {
-        add_unknown(elephant, GROUP_EXECUTORS, rule, "no executor is known");
+        elephant_unknown(elephant, GROUP_EXECUTORS, rule, "no executor is known");
         return;
     }
     g_array_sort(values, by_number);
     const double median = value_at(values, 0.5), most = value_at(values, 1);
     Severity severity = SEVERITY_NONE;
-    if (most >= least) severity = median == 0 ? SEVERITY_CRITICAL : reached_by(most / median, limits);
+    if (most >= least) severity = median == 0 ? SEVERITY_CRITICAL : elephant_reached(most / median, limits);
     g_autofree char *first = amount_text(value_at(values, 0), least), *middle = amount_text(median, least);
     g_autofree char *low = amount_text(value_at(values, 0.25), least), *last = amount_text(most, least);
     g_autofree char *high = amount_text(value_at(values, 0.75), least);
-    add_row(elephant, GROUP_EXECUTORS, rule, severity,
-            g_strdup_printf("max %s, median %s (min %s, 25 %% %s, 75 %% %s)", last, middle, first, low, high));
+    elephant_row(elephant, GROUP_EXECUTORS, rule, severity,
+                 g_strdup_printf("max %s, median %s (min %s, 25 %% %s, 75 %% %s)", last, middle, first, low, high));
+}
+
+static gboolean storage_known(const AdviseFacts *facts) {
+    for (guint i = 0; i < facts->executors->len; i++)
+        if (g_array_index(facts->executors, AdviseExecutor, i).storage_peak_bytes > 0) return TRUE;
+    return FALSE;
 }
 
 static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
@@ -174,13 +179,17 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
         gsize offset;
         double least;
     } spreads[] = {
+        {"storage memory", offsetof(AdviseExecutor, storage_peak_bytes), LEAST_BYTES},
         {"task time", offsetof(AdviseExecutor, task_ms), LEAST_MS},
         {"input", offsetof(AdviseExecutor, input_bytes), LEAST_BYTES},
         {"shuffle read", offsetof(AdviseExecutor, shuffle_read_bytes), LEAST_BYTES},
         {"shuffle write", offsetof(AdviseExecutor, shuffle_write_bytes), LEAST_BYTES},
     };
-    add_unknown(elephant, GROUP_EXECUTORS, "storage memory", "the log has no storage memory of executors");
     for (guint i = 0; i < G_N_ELEMENTS(spreads); i++) {
+        if (spreads[i].offset == offsetof(AdviseExecutor, storage_peak_bytes) && !storage_known(facts)) {
+            elephant_unknown(elephant, GROUP_EXECUTORS, spreads[i].rule, "the log has no storage memory of executors");
+            continue;
+        }
         g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
         for (guint k = 0; k < facts->executors->len; k++) {
             const char *executor = (const char *)&g_array_index(facts->executors, AdviseExecutor, k);
@@ -196,8 +205,8 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
 
 static void judge_rate(Elephant *elephant, ElephantGroup group, const char *rule, guint failed, guint all) {
     const double rate = all > 0 ? (double)failed / all : 0;
-    add_row(elephant, group, rule, reached_by(rate, failure_limits),
-            g_strdup_printf("%.3g (%u of %u)", rate, failed, all));
+    elephant_row(elephant, group, rule, elephant_reached(rate, failure_limits),
+                 g_strdup_printf("%.3g (%u of %u)", rate, failed, all));
 }
 
 static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
@@ -217,11 +226,12 @@ static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
     }
 
     judge_rate(elephant, GROUP_STAGES, "failed stages", failed, facts->stages->len);
-    add_row(elephant, GROUP_STAGES, "failed tasks of a stage", reached_by(worst, failure_limits),
-            worst_stage < 0 ? g_strdup("0") : g_strdup_printf("%.3g in stage %" G_GINT64_FORMAT, worst, worst_stage));
-    add_row(elephant, GROUP_STAGES, "stage run time", reached_by(longest, minute_limits),
-            longest_stage < 0 ? g_strdup("0 min")
-                              : g_strdup_printf("%.3g min in stage %" G_GINT64_FORMAT, longest, longest_stage));
+    elephant_row(elephant, GROUP_STAGES, "failed tasks of a stage", elephant_reached(worst, failure_limits),
+                 worst_stage < 0 ? g_strdup("0")
+                                 : g_strdup_printf("%.3g in stage %" G_GINT64_FORMAT, worst, worst_stage));
+    elephant_row(elephant, GROUP_STAGES, "stage run time", elephant_reached(longest, minute_limits),
+                 longest_stage < 0 ? g_strdup("0 min")
+                                   : g_strdup_printf("%.3g min in stage %" G_GINT64_FORMAT, longest, longest_stage));
 }
 
 static void judge_jobs(const AdviseFacts *facts, Elephant *elephant) {
@@ -235,8 +245,8 @@ static void judge_jobs(const AdviseFacts *facts, Elephant *elephant) {
         if (rate > worst) worst = rate, worst_job = job->job;
     }
     judge_rate(elephant, GROUP_JOBS, "failed jobs", failed, facts->jobs->len);
-    add_row(elephant, GROUP_JOBS, "failed tasks of a job", reached_by(worst, failure_limits),
-            worst_job < 0 ? g_strdup("0") : g_strdup_printf("%.3g in job %" G_GINT64_FORMAT, worst, worst_job));
+    elephant_row(elephant, GROUP_JOBS, "failed tasks of a job", elephant_reached(worst, failure_limits),
+                 worst_job < 0 ? g_strdup("0") : g_strdup_printf("%.3g in job %" G_GINT64_FORMAT, worst, worst_job));
 }
 
 Elephant *elephant_judge(const AdviseFacts *facts) {
@@ -248,16 +258,18 @@ Elephant *elephant_judge(const AdviseFacts *facts) {
     judge_stages(facts, elephant);
     judge_jobs(facts, elephant);
     const double gc = facts->run_ms > 0 ? facts->gc_ms / facts->run_ms : 0;
-    add_row(elephant, GROUP_GC, "garbage collection", reached_by(gc, gc_limits), g_strdup_printf("%.3g", gc));
+    elephant_row(elephant, GROUP_GC, "garbage collection", elephant_reached(gc, gc_limits),
+                 g_strdup_printf("%.3g", gc));
 
     for (guint i = 0; i < facts->stages->len; i++)
         tasks += advise_stage(facts, i)->tasks + advise_stage(facts, i)->failed_tasks;
-    for (guint group = 0; group < ELEPHANT_GROUPS; group++) {
+    for (guint group = 0; group < GROUP_LATER; group++) {
         const Severity severity = elephant->groups[group];
         elephant->severity = MAX(elephant->severity, severity);
         elephant->scores[group] = severity > SEVERITY_LOW ? tasks * severity : 0;
         elephant->score += elephant->scores[group];
     }
+    elephant_judge_later(facts, elephant);
     return elephant;
 }
 

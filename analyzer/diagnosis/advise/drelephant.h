@@ -13,6 +13,7 @@ typedef enum {
     GROUP_STAGES,
     GROUP_JOBS,
     GROUP_GC,
+    GROUP_LATER, /* rules of its later versions: told, and not counted in severity and score */
     ELEPHANT_GROUPS
 } ElephantGroup;
 const char *elephant_group_name(ElephantGroup group); /* "configuration", "executors", ... */
