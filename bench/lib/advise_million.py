@@ -1,5 +1,5 @@
-"""What advice on a large application of Spark SQL costs: writes the event log of one, with a query and its plan for each
-stage, has plumb import it, and asks for advice. Processor time and memory are those of plumb advise."""
+"""What advice on a large application of Spark SQL costs: writes the event log of one, with a query and its plan for
+each stage, has plumb import it, and asks for advice. Processor time and memory are those of plumb advise."""
 
 import json
 import subprocess
@@ -17,7 +17,9 @@ COLUMNS = ["tasks", "stages", "log MB", "import s", "advise: CPU s", "memory MB"
 def node(name, text, accumulators, children=()):
     metrics = [
         {"name": what, "accumulatorId": number, "metricType": kind}
-        for number, (what, kind) in zip(accumulators, (("spill size", "size"), ("number of output rows", "sum")))
+        for number, (what, kind) in zip(
+            accumulators, (("spill size", "size"), ("number of output rows", "sum")), strict=True
+        )
     ]
     return {"nodeName": name, "simpleString": text, "children": list(children), "metadata": {}, "metrics": metrics}
 
@@ -55,7 +57,9 @@ def write_log(path, tasks):
     stages = (tasks + STAGE_TASKS - 1) // STAGE_TASKS
     with open(path, "w", encoding="ascii") as out:
         put("SparkListenerLogStart", **{"Spark Version": "4.3.0"})
-        put("SparkListenerApplicationStart", **{"App ID": "app-1", "App Name": "large", "Timestamp": BEGIN, "User": "u"})
+        put(
+            "SparkListenerApplicationStart", **{"App ID": "app-1", "App Name": "large", "Timestamp": BEGIN, "User": "u"}
+        )
         for executor in range(EXECUTORS):
             info = {"Host": f"worker{executor % 50}", "Total Cores": 4, "Resource Profile Id": 0}
             fields = {"Timestamp": BEGIN, "Executor ID": str(executor), "Executor Info": info}

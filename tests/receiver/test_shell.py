@@ -178,7 +178,7 @@ def test_each_analysis_is_understood_by_plumb(shell):
     of_text = {"time": "1h", "duration": "1s", "number": "0.5", "role": "client", "pattern": "1234", "trace": "1" * 16}
     named = {"a": "2h..1h", "b": "1h..", "ratio": "2"}
     exclude_each_other = {("nodes", name) for name in ("on-host", "predict", "on")} | {("diff", "stage")}
-    exclude_each_other |= {("advise", name) for name in ("since", "until", "simulate")}
+    exclude_each_other |= {("advise", name) for name in ("since", "until", "simulate", "node")}
     for row in shell.ask("shell/analyses")["analyses"]:
         parameters = {}
         for one in row["parameters"]:

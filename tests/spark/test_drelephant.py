@@ -1,5 +1,5 @@
-"""plumb advise --method drelephant against tables worked out by hand, for eight logs: of Spark 1.6, 2.4 and 3.0, written
-here as these wrote them; of 3.5 and 4.3, recorded; one without executors, one of a driver that was killed, one of an
+"""plumb advise --method drelephant against tables worked out by hand, for eight logs: of Spark 1.6, 2.4 and 3.0,
+written here as these wrote them; of 3.5 and 4.3, recorded; one without executors, one of a driver that was killed, one of an
 application that runs."""
 
 import json
@@ -81,11 +81,22 @@ def written(version, properties, tasks, failed=False, hadoop=None):
     yield {"Event": "SparkListenerLogStart", "Spark Version": version}
     yield {"Event": "SparkListenerBlockManagerAdded", "Block Manager ID": block_manager, "Maximum Memory": 1}
     yield {"Event": "SparkListenerEnvironmentUpdate", **environment}
-    yield {"Event": "SparkListenerApplicationStart", "App ID": "app-1", "App Name": "n", "Timestamp": BEGIN, "User": "u"}
+    yield {
+        "Event": "SparkListenerApplicationStart",
+        "App ID": "app-1",
+        "App Name": "n",
+        "Timestamp": BEGIN,
+        "User": "u",
+    }
     cores = int(properties.get("spark.executor.cores", 1))
     for executor in sorted({task["executor"] for task in tasks}):
         info = {"Host": "w1", "Total Cores": cores, "Log Urls": {}}
-        yield {"Event": "SparkListenerExecutorAdded", "Timestamp": BEGIN, "Executor ID": executor, "Executor Info": info}
+        yield {
+            "Event": "SparkListenerExecutorAdded",
+            "Timestamp": BEGIN,
+            "Executor ID": executor,
+            "Executor Info": info,
+        }
     job = {"Job ID": 0, "Submission Time": BEGIN, "Stage IDs": [0], "Stage Infos": [stage]}
     yield {"Event": "SparkListenerJobStart", **job}
     yield {"Event": "SparkListenerStageSubmitted", "Stage Info": stage}
@@ -163,6 +174,9 @@ def without_executors():
 # (log, severity, score, {rule: severity of what is not "none"}, {rule: value}); "unknown" stands for what is not known.
 UNKNOWN = dict.fromkeys(["resource skew", "storage memory"], "unknown")
 DEFAULTS = {"serializer": "moderate", "shuffle service": "moderate", **UNKNOWN}
+MEASURED = {
+    rule: found for rule, found in DEFAULTS.items() if rule != "storage memory"
+}  # of executors, at stages' ends
 TABLES = [
     (
         of_1_6,
@@ -233,7 +247,7 @@ TABLES = [
         "3.5.6/failed_tasks.zstd",
         "moderate",
         20,
-        {**DEFAULTS, "failed tasks of a stage": "low", "failed tasks of a job": "low"},  # 2 of 10
+        {**MEASURED, "failed tasks of a stage": "low", "failed tasks of a job": "low"},  # 2 of 10
         {"failed tasks of a stage": "0.2 in stage 0", "garbage collection": "0.0141"},  # 278 ms of 19,724
     ),
     (
@@ -241,7 +255,7 @@ TABLES = [
         "critical",
         138,  # of 23 tasks: configuration 46, stages 92
         {
-            **DEFAULTS,
+            **MEASURED,
             "failed stages": "low",  # 1 of 4
             "failed tasks of a stage": "critical",  # 3 of 6, of stage 1's first attempt
             "failed tasks of a job": "low",  # 3 of 23
@@ -281,3 +295,23 @@ def test_table(tmp_path, plumb_program, table):
     assert {rule: found for rule, found in known.items() if found != "none"} == judged
     assert {rule["rule"]: rule["value"] for rule in rules if rule["rule"] in values} == values
     assert (answer["severity"], answer["score"]) == (severity, score)
+
+
+def test_node(tmp_path, plumb_program):
+    """What a node has may be told: (16 / 1) / (64 / 0.5) = 0.125, of whole executors 16 by cores and 73 by memory."""
+    store = tmp_path / "store"
+    log = RECORDED / "4.3.0/normal.zstd"
+    subprocess.run([plumb_program, "import", "--store", store, log], check=True, capture_output=True)
+
+    def asked(*words):
+        command = [plumb_program, "advise", "latest", "--store", store, *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
+
+    table = asked("--method", "drelephant", "--node", "16c,64g", "--json")
+    rules = {rule["rule"]: rule for group in json.loads(table.stdout)["groups"] for rule in group["rules"]}
+    assert (rules["resource skew"]["value"], rules["resource skew"]["severity"]) == ("0.125", "none")
+    assert rules["resource skew"]["note"].startswith("corrected: 4.56, critical")  # 896 MiB an executor: 73
+    for words in (["--node", "16,64g"], ["--node", "16c"], ["--node", "0c,64g"], ["--node", "16c,lots"]):
+        done = asked("--method", "drelephant", *words)
+        assert done.returncode != 0 and "such as 16c,64g" in done.stderr, words
+    assert "node is for method=drelephant" in asked("--node", "16c,64g").stderr

@@ -68,6 +68,8 @@ static const Option options[] = {
     {"simulate", OPTION_FLAG, NULL, "simulate", "how long it would take with other numbers of executors", NULL},
     {"method", OPTION_CHOICE, "ours|drelephant", "method", "our findings, or Dr. Elephant's table of severities",
      "ours"},
+    {"node", OPTION_TEXT, "16c,64g", "node",
+     "cores and memory of a node, for Dr. Elephant's table, where no log says it", NULL},
     {"fail-on", OPTION_CHOICE, "low|moderate|severe|critical", NULL,
      "exit with 3 when a finding is as severe or more, and the job's doing", NULL},
     OPTION_PERIOD,

@@ -85,7 +85,8 @@ static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
     const double node_bytes = advise_number(facts, "yarn.nodemanager.resource.memory-mb") * MIB;
     const double cores = executor_cores(facts), memory = advise_bytes(facts, "spark.executor.memory", MIB);
     if (node_cores <= 0 || node_bytes <= 0 || cores <= 0 || memory <= 0) {
-        elephant_unknown(elephant, GROUP_CONFIGURATION, rule, "the log does not say what a node has for containers");
+        elephant_unknown(elephant, GROUP_CONFIGURATION, rule,
+                         "the log does not say what a node has for containers: --node 16c,64g does");
         return;
     }
 

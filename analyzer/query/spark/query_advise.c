@@ -17,6 +17,7 @@
 
 /* Whom tasks waited for is looked for in applications of so many tasks: the columns of more take too much memory. */
 #define NODES_TASKS_MOST 200000u
+#define MIB              (1024.0 * 1024)
 
 /* ---- hosts that made tasks slow ---- */
 
@@ -275,6 +276,25 @@ static json_t *our_answer(const Asked *asked, const AppEntry *entry, AdviseFacts
     return answer;
 }
 
+/* What a node has for containers, as it is told: "16c,64g". */
+static gboolean put_node(const Asked *asked, AdviseFacts *facts, SparkRecords *texts, GError **error) {
+    const char *node = params_text(asked->params, "node");
+    if (node == NULL) return TRUE;
+    char *end;
+    const double cores = g_ascii_strtod(node, &end);
+    const double bytes = strncmp(end, "c,", 2) == 0 ? bytes_parse(end + 2, 1) : -1;
+    if (end == node || !(cores >= 1 && cores <= 1e6) || bytes <= 0)
+        return fail(error, PLUMB_ERROR_INPUT, "node: cores and memory of a node, such as 16c,64g");
+
+    g_autofree char *vcores = g_strdup_printf("%.0f", cores), *mib = g_strdup_printf("%.0f", bytes / MIB);
+    const SparkPair told[] = {
+        {"yarn.nodemanager.resource.cpu-vcores", spark_text(texts, vcores, strlen(vcores))},
+        {"yarn.nodemanager.resource.memory-mb", spark_text(texts, mib, strlen(mib))},
+    };
+    g_array_append_vals(facts->program, told, G_N_ELEMENTS(told));
+    return TRUE;
+}
+
 static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts) {
     json_t *answer = json_object();
     json_add_app(asked, answer, entry);
@@ -300,6 +320,10 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     if (!params_flag(asked->params, "simulate", &simulate, error)) return NULL;
     if (!params_choice(asked->params, "method", methods, &method, error)) return NULL;
     const gboolean all_apps = params_text(asked->params, "app") == NULL && params_text(asked->params, "since") != NULL;
+    if (method == 0 && params_text(asked->params, "node") != NULL) {
+        fail(error, PLUMB_ERROR_INPUT, "node is for method=drelephant");
+        return NULL;
+    }
     if (simulate && (all_apps || method != 0)) {
         fail(error, PLUMB_ERROR_INPUT, "simulate is of one application (app), and of no method");
         return NULL;
@@ -317,6 +341,7 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     g_autoptr(SimApp) sim = simulate ? sim_app_new() : NULL;
     if (!entry_facts_load(&all, asked, entry, sim, error)) return NULL;
     if (sim != NULL) return simulated_answer(asked, entry, all.facts, sim);
+    if (method == 1 && !put_node(asked, all.facts, all.texts, error)) return NULL;
     return method == 0 ? our_answer(asked, entry, all.facts, all.texts, error)
                        : elephant_answer(asked, entry, all.facts);
 }
