@@ -86,7 +86,8 @@ bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
     guint next = 0, left = group->n;
     object all;
     if (v.get_object().get(all)) return true;
-    const gint64 unknown = number == EXECUTOR_GROUP ? 0 : -1; /* 0: its executor was not measured meanwhile */
+    const bool of_executor = number == EXECUTOR_GROUP;
+    const gint64 unknown = of_executor ? 0 : -1; /* 0: it was not measured meanwhile */
     for (auto field : all) {
         simdjson::ondemand::raw_json_string key;
         value inner;
@@ -95,6 +96,7 @@ bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
         const guint within = metric < 0 && number == 0 ? find_group(key.raw()) : 0;
         const gint64 amount = metric >= 0 ? number_of(inner) : -1;
         if (amount > unknown) metrics[metric] = amount;
+        if (of_executor && metric == METRIC_HEAP_PEAK_BYTES && amount == 0) return true; /* nothing was */
         if (within > 0 && !parse_metrics(json, inner, within, metrics)) return false;
         if (metric >= 0 && --left == 0 && number > 0) return true; /* what comes after is not asked for */
     }

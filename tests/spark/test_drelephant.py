@@ -1,6 +1,6 @@
 """plumb advise --method drelephant against tables worked out by hand, for eight logs: of Spark 1.6, 2.4 and 3.0,
-written here as these wrote them; of 3.5 and 4.3, recorded; one without executors, one of a driver that was killed, one of an
-application that runs."""
+written here as these wrote them; of 3.5 and 4.3, recorded; one without executors, one of a driver that was killed, one
+of an application that runs."""
 
 import json
 import subprocess
