@@ -120,8 +120,12 @@ static void store_sample(Fixture *fixture) {
     SparkExclusion *excluded = spark_add_exclusion(records);
     excluded->app = gone->app, excluded->executor = "2", excluded->time_ms = BASE_MS + 4000, excluded->failures = 2;
     excluded->stage = 1, excluded->stage_attempt = 0;
+    excluded = spark_add_exclusion(records);
+    excluded->app = gone->app, excluded->host = "node-2", excluded->failures = 2;
+    excluded->time_ms = BASE_MS + 4100, excluded->back_ms = BASE_MS + 4500;
     SparkProfile *profile = spark_add_profile(records);
     profile->app = gone->app, profile->profile = 1, profile->memory_bytes = G_GINT64_CONSTANT(2) << 30;
+    profile->overhead_bytes = profile->off_heap_bytes = profile->python_bytes = 64 << 20;
     profile->cores = 2, profile->task_cpus = 1, profile->others = (SparkPairs){&gpu, 1};
     spark_add_profile(records)->app = gone->app; /* the settings' */
     g_array_index(records->of[SPARK_PROFILE], SparkProfile, 1).profile = 0;
