@@ -207,7 +207,7 @@ static int code_of(const GError *error) {
 /* As whoever asks reads errors. */
 static json_t *error_document(const HttpJob *job, int code, const char *message) {
     if (!jaeger_is(job->question)) return json_pack("{s:s}", "error", message);
-    return json_pack("{s:n, s:[{s:i, s:s}]}", "data", "errors", "code", code, "msg", message);
+    return jaeger_error(job->question, code, message);
 }
 
 static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *message) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/query/jaeger/jaeger_inside.h"
+#include "analyzer/query/jaeger/jaeger_v3.h"
 
 json_t *jaeger_document(json_t *data, guint total) {
     json_t *document = json_object();
@@ -37,9 +37,18 @@ gboolean jaeger_trace_id(const char *text, guint64 *high, guint64 *low, GError *
 }
 
 gboolean jaeger_asks_for(const char *question, guint64 *trace_id) {
-    static const char of_trace[] = JAEGER_QUESTIONS "traces/";
+    static const char *const of_trace[] = {JAEGER_QUESTIONS "traces/", JAEGER_QUESTIONS JAEGER_V3 "traces/"};
     guint64 high;
-    return g_str_has_prefix(question, of_trace) && jaeger_trace_id(question + strlen(of_trace), &high, trace_id, NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(of_trace); i++)
+        if (g_str_has_prefix(question, of_trace[i]))
+            return jaeger_trace_id(question + strlen(of_trace[i]), &high, trace_id, NULL);
+    return FALSE;
+}
+
+json_t *jaeger_error(const char *question, int code, const char *message) {
+    if (g_str_has_prefix(question, JAEGER_QUESTIONS JAEGER_V3))
+        return json_pack("{s:{s:i, s:s}}", "error", "httpCode", code, "message", message);
+    return json_pack("{s:n, s:[{s:i, s:s}]}", "data", "errors", "code", code, "msg", message);
 }
 
 static json_t *of_service(const Asked *asked, const char *rest, GError **error) {
@@ -59,6 +68,7 @@ json_t *jaeger_answer(const Asked *asked, const char *question, GError **error) 
         return NULL;
     }
 
+    if (g_str_has_prefix(path, JAEGER_V3)) return jaeger_v3_answer(asked, path + strlen(JAEGER_V3), error);
     if (strcmp(path, "services") == 0) return jaeger_services(asked, error);
     if (strcmp(path, "dependencies") == 0) return jaeger_dependencies(asked, error);
     if (strcmp(path, "traces") == 0) return jaeger_search(asked, error);

@@ -17,3 +17,5 @@ gboolean jaeger_asks_for(const char *question, guint64 *trace_id);
 /* A document {"data", "total", "limit", "offset", "errors"}: a new reference, or NULL with *error as of any question.
  */
 json_t *jaeger_answer(const Asked *asked, const char *question, GError **error);
+/* What is said of a failure, as whoever asks reads it. */
+json_t *jaeger_error(const char *question, int code, const char *message);

@@ -52,9 +52,14 @@ typedef struct TraceSearch {
     gint64 min_ns, max_ns; /* of a span of the service */
     gint64 limit;
     GPtrArray *annotations; /* "key=value", or "key" */
+    char *kept;             /* what 'service' points to, when it is no parameter's; else NULL */
 } TraceSearch;
 void search_clear(TraceSearch *search);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceSearch, search_clear)
+/* "1.5s", "100ms", "1m30s": as Go writes durations; NULL or "": *ns is left alone. name: of the parameter. INPUT. */
+gboolean search_duration(const char *name, const char *text, gint64 *ns, GError **error);
+/* Annotations of a JSON object of texts; NULL or "": none. INPUT. */
+gboolean search_tags(const char *name, const char *text, TraceSearch *search, GError **error);
 /* Adds those that are found, newest first. */
 gboolean search_traces(JaegerTraces *traces, const TraceSearch *search, GError **error);
 /* Adds a trace that is right (any, when search is NULL), or none; one that is not there is no failure. id: of

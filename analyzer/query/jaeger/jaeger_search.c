@@ -15,17 +15,17 @@
 
 void search_clear(TraceSearch *wanted) {
     if (wanted->annotations) g_ptr_array_unref(wanted->annotations);
+    g_free(wanted->kept);
 }
 
 /* ---- parameters ---- */
 
-/* "1.5s", "100ms", "1m30s": as Go writes durations. */
-static gboolean parse_duration(const Asked *asked, const char *name, gint64 *ns, GError **error) {
+gboolean search_duration(const char *name, const char *text, gint64 *ns, GError **error) {
     static const struct {
         const char *unit;
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-    const char *text = params_text(asked->params, name), *at = text;
+    const char *at = text;
     double sum = 0;
     if (text == NULL || text[0] == '\0') return TRUE;
     while (*at != '\0') {
@@ -58,16 +58,15 @@ static gboolean parse_tag(const Asked *asked, TraceSearch *wanted, GError **erro
     return TRUE;
 }
 
-/* An object of texts. */
-static gboolean parse_tags(const Asked *asked, TraceSearch *wanted, GError **error) {
-    const char *text = params_text(asked->params, "tags"), *key;
+gboolean search_tags(const char *name, const char *text, TraceSearch *wanted, GError **error) {
+    const char *key;
     if (text == NULL || text[0] == '\0') return TRUE;
     json_auto_t *tags = json_loads(text, 0, NULL);
     json_t *value;
-    if (!json_is_object(tags)) return fail(error, PLUMB_ERROR_INPUT, "tags = '%s': must be a JSON object", text);
+    if (!json_is_object(tags)) return fail(error, PLUMB_ERROR_INPUT, "%s = '%s': must be a JSON object", name, text);
     json_object_foreach(tags, key, value) {
         if (!json_is_string(value))
-            return fail(error, PLUMB_ERROR_INPUT, "tags: the value of '%s' must be a text", key);
+            return fail(error, PLUMB_ERROR_INPUT, "%s: the value of '%s' must be a text", name, key);
         g_ptr_array_add(wanted->annotations, g_strconcat(key, "=", json_string_value(value), NULL));
     }
     return TRUE;
@@ -91,9 +90,9 @@ static gboolean parse(const Asked *asked, TraceSearch *wanted, GError **error) {
     if (!jaeger_number(asked, "start", NS_PER_US, &wanted->since_ns, error) ||
         !jaeger_number(asked, "end", NS_PER_US, &wanted->until_ns, error) ||
         !jaeger_number(asked, "limit", 1, &wanted->limit, error) ||
-        !parse_duration(asked, "minDuration", &wanted->min_ns, error) ||
-        !parse_duration(asked, "maxDuration", &wanted->max_ns, error) || !parse_tag(asked, wanted, error) ||
-        !parse_tags(asked, wanted, error))
+        !search_duration("minDuration", params_text(asked->params, "minDuration"), &wanted->min_ns, error) ||
+        !search_duration("maxDuration", params_text(asked->params, "maxDuration"), &wanted->max_ns, error) ||
+        !parse_tag(asked, wanted, error) || !search_tags("tags", params_text(asked->params, "tags"), wanted, error))
         return FALSE;
     wanted->limit = CLAMP(wanted->limit, 1, SEARCH_LIMIT_MOST);
     return TRUE;
