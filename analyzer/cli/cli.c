@@ -7,6 +7,7 @@
 
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/complete.h"
+#include "analyzer/cli/export/export_command.h"
 #include "analyzer/cli/load/load_commands.h"
 #include "analyzer/cli/lookup.h"
 #include "analyzer/cli/options/options.h"

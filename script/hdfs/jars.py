@@ -58,12 +58,12 @@ def once(folder, make):
 
 
 def python_package(requirement, folder, otherwise=""):
-    """The site-packages of a virtual environment in 'folder' with that package alone; pip gets it the first time.
-    otherwise: what else one can do, for the error."""
+    """The site-packages of a virtual environment in 'folder' with that package alone, or those with a blank between;
+    pip gets them the first time. otherwise: what else one can do, for the error."""
 
     def get(partial):
         run(["/usr/bin/python3", "-m", "venv", partial], "no virtual environment (install python3-venv)")
-        install = ["install", "-q", "--no-deps", "--disable-pip-version-check", requirement]
+        install = ["install", "-q", "--no-deps", "--disable-pip-version-check", *requirement.split()]
         run([partial / "bin" / "pip", *install], f"pip could not get {requirement}{otherwise}")
 
     (packages,) = once(cache_root() / folder, get).glob("lib/python3*/site-packages")

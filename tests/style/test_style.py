@@ -240,7 +240,7 @@ def test_third_party_headers_stay_in_named_files():
         "gssapi/": r"(receiver/secure/kerberos|common/wire/login)\.c$",
         "event2/": r"receiver/.*\.[ch]$",
         "librdkafka/": r"receiver/kafka/consumer_librdkafka\.c$",
-        "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
+        "curl/": r"analyzer/cli/(source/source_http|export/collector)\.c$|spark-bridge/storage/stored_webhdfs\.c$",
         "simdjson.h": r"spark-bridge/events/json_walk\.hh$",
         "msgpack/": r"common/wire/htraced/msgpack_values\.c$",
         "lz4.h": r"spark-bridge/storage/unpack_lz4\.c$",

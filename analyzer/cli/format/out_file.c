@@ -1,13 +1,11 @@
 #include "analyzer/cli/format/out_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "analyzer/cli/format/partial_file.h"
 #include "common/base/error.h"
 
 #define BUFFER_BYTES ((gsize)256 * 1024)
@@ -17,30 +15,20 @@
 typedef enum { PACK_NONE, PACK_GZIP, PACK_ZSTD } Packing;
 
 struct OutFile {
-    char *path;      /* NULL: standard output */
-    char *temporary; /* NULL once renamed */
-    int fd;
+    PartialFile *partial; /* NULL: standard output */
+    int fd;               /* of it */
     Packing packing;
     z_stream gzip;
     ZSTD_CStream *zstd;
     guint8 *buffer; /* BUFFER_BYTES, of the compressor */
 };
 
-static gboolean open_temporary(OutFile *file, GError **error) {
-    file->temporary = g_strdup_printf("%s.partial-XXXXXX", file->path);
-    file->fd = g_mkstemp_full(file->temporary, O_WRONLY | O_CLOEXEC, 0600);
-    if (file->fd >= 0) return TRUE;
-    int err = errno;
-    g_clear_pointer(&file->temporary, g_free);
-    return fail_errno(error, err, "cannot write %s", file->path);
-}
-
-static gboolean start_packing(OutFile *file, GError **error) {
-    if (g_str_has_suffix(file->path, ".gz")) {
+static gboolean start_packing(OutFile *file, const char *path, GError **error) {
+    if (g_str_has_suffix(path, ".gz")) {
         if (deflateInit2(&file->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             return fail(error, PLUMB_ERROR_IO, "zlib does not start");
         file->packing = PACK_GZIP;
-    } else if (g_str_has_suffix(file->path, ".zst")) {
+    } else if (g_str_has_suffix(path, ".zst")) {
         file->zstd = ZSTD_createCStream();
         if (file->zstd == NULL) return fail(error, PLUMB_ERROR_IO, "zstd does not start");
         ZSTD_CCtx_setParameter(file->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
@@ -53,9 +41,11 @@ static gboolean start_packing(OutFile *file, GError **error) {
 
 OutFile *out_file_open(const char *path, GError **error) {
     g_autoptr(OutFile) file = g_new0(OutFile, 1);
-    file->path = g_strdup(path);
     file->fd = STDOUT_FILENO;
-    if (path != NULL && (!open_temporary(file, error) || !start_packing(file, error))) return NULL;
+    if (path == NULL) return g_steal_pointer(&file);
+    file->partial = partial_file_new(path, error);
+    if (file->partial == NULL || !start_packing(file, path, error)) return NULL;
+    file->fd = file->partial->fd;
     return g_steal_pointer(&file);
 }
 
@@ -63,10 +53,7 @@ void out_file_free(OutFile *file) {
     if (file == NULL) return;
     if (file->packing == PACK_GZIP) deflateEnd(&file->gzip);
     ZSTD_freeCStream(file->zstd);
-    if (file->path != NULL && file->fd >= 0) close(file->fd);
-    if (file->temporary != NULL) unlink(file->temporary);
-    g_free(file->temporary);
-    g_free(file->path);
+    partial_file_free(file->partial);
     g_free(file->buffer);
     g_free(file);
 }
@@ -76,7 +63,8 @@ static gboolean write_all(OutFile *file, const guint8 *data, gsize size_bytes, G
         ssize_t n = write(file->fd, data, size_bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
-            return fail_errno(error, errno, "cannot write %s", file->path != NULL ? file->path : "to standard output");
+            return fail_errno(error, errno, "cannot write %s",
+                              file->partial != NULL ? file->partial->path : "to standard output");
         data += n;
         size_bytes -= (gsize)n;
     }
@@ -119,22 +107,8 @@ static gboolean pack(OutFile *file, Bytes piece, gboolean last, GError **error) 
 
 gboolean out_file_write(OutFile *file, Bytes piece, GError **error) { return pack(file, piece, FALSE, error); }
 
-/* Temporary files are made for their owner only; a finished one gets what the umask allows. */
-static void set_usual_mode(int fd) {
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)!fchmod(fd, 0666 & ~mask);
-}
-
 gboolean out_file_finish(OutFile *file, GError **error) {
     if (!pack(file, (Bytes){"", 0}, TRUE, error)) return FALSE;
-    if (file->path == NULL) return TRUE;
-    set_usual_mode(file->fd);
-    if (fdatasync(file->fd) != 0) return fail_errno(error, errno, "cannot write %s", file->path);
-    int closed = close(file->fd);
-    file->fd = -1;
-    if (closed != 0) return fail_errno(error, errno, "cannot write %s", file->path);
-    if (rename(file->temporary, file->path) != 0) return fail_errno(error, errno, "cannot name %s", file->path);
-    g_clear_pointer(&file->temporary, g_free);
-    return TRUE;
+    return file->partial == NULL ||
+           (partial_file_complete(file->partial, error) && partial_file_publish(file->partial, error));
 }

@@ -1,4 +1,4 @@
-#include "analyzer/cli/commands/otlp_lines.h"
+#include "analyzer/cli/export/otlp_lines.h"
 
 #include "analyzer/cli/show/show.h"
 #include "common/model/role.h"
@@ -88,7 +88,7 @@ static json_t *row_of(const SpanBatch *batch, const BatchSpan *span) {
     return row;
 }
 
-static void flush(OtlpLines *lines, GString *out) {
+void otlp_lines_flush(OtlpLines *lines, GString *out) {
     if (json_array_size(lines->spans) == 0) return;
     json_auto_t *document = json_pack("{s:O}", "spans", lines->spans);
     const ShowOptions options = {.ids = TRUE};
@@ -96,28 +96,45 @@ static void flush(OtlpLines *lines, GString *out) {
     json_array_clear(lines->spans);
 }
 
-static void take_batch(OtlpLines *lines, GString *out) {
+static guint64 take_batch(OtlpLines *lines, GString *out) {
+    const guint64 taken = lines->batch->spans->len;
     for (guint i = 0; i < lines->batch->spans->len; i++) {
         const BatchSpan *span = batch_span(lines->batch, i);
         const gsize n = json_array_size(lines->spans);
-        if (n >= SPANS_MOST || (n >= SPANS_LEAST && span->id.trace != lines->trace)) flush(lines, out);
+        if (n >= SPANS_MOST || (n >= SPANS_LEAST && span->id.trace != lines->trace)) otlp_lines_flush(lines, out);
         json_array_append_new(lines->spans, row_of(lines->batch, span));
         lines->trace = span->id.trace;
     }
     batch_clear(lines->batch);
+    return taken;
 }
 
-void otlp_lines_feed(OtlpLines *lines, Bytes piece, GString *out) {
+guint64 otlp_lines_feed(OtlpLines *lines, Bytes piece, GString *out) {
+    guint64 taken = 0;
     while (piece.size_bytes > 0) {
         gsize consumed;
         span_json_feed(lines->reader, piece, SPANS_LEAST, lines->batch, &consumed);
-        take_batch(lines, out);
+        taken += take_batch(lines, out);
         piece = (Bytes){(const guint8 *)piece.data + consumed, piece.size_bytes - consumed};
     }
+    return taken;
 }
 
-void otlp_lines_finish(OtlpLines *lines, GString *out) {
+void otlp_lines_add(OtlpLines *lines, const json_t *document, GString *out) {
+    gsize i;
+    json_t *row;
+    json_array_foreach((json_t *)field_list(document, "spans"), i, row) {
+        if (json_array_size(lines->spans) >= SPANS_MOST) otlp_lines_flush(lines, out);
+        json_array_append(lines->spans, row);
+    }
+    if (json_array_size(lines->spans) >= SPANS_LEAST) otlp_lines_flush(lines, out);
+}
+
+void otlp_lines_clear(OtlpLines *lines) { json_array_clear(lines->spans); }
+
+guint64 otlp_lines_finish(OtlpLines *lines, GString *out) {
     span_json_finish(lines->reader);
-    take_batch(lines, out);
-    flush(lines, out);
+    const guint64 taken = take_batch(lines, out);
+    otlp_lines_flush(lines, out);
+    return taken;
 }
