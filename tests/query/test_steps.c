@@ -48,6 +48,7 @@ void __sanitizer_cov_trace_pc(void) {
 #define LONG_SPANS 3000u  /* of one trace, in parts */
 #define PART_SPANS 1000u
 #define TASKS      12000u
+#define V3_PERIOD  "query.startTimeMin=2000-01-01T00:00:00Z&query.startTimeMax=2100-01-01T00:00:00Z"
 #define LONG_TRACE G_GUINT64_CONSTANT(0x1000000000000001)
 #define BASE_MS    (SAMPLE_BASE_NS / NS_PER_MS)
 
@@ -255,6 +256,12 @@ static const struct {
     {"jaeger/traces", "service=HDFS client&start=0&limit=1500", 0},
     {"jaeger/traces", "service=NameNode&operation=none&start=0&minDuration=1ms", 0},
     {"jaeger/dependencies", "lookback=2000000000000", 0},
+    {"jaeger/v3/services", "", 0},
+    {"jaeger/v3/operations", "service=NameNode", 0},
+    {"jaeger/v3/traces/1000000000000001", "", 0},
+    {"jaeger/v3/traces/2000000000000003", "", 0},
+    {"jaeger/v3/traces", V3_PERIOD "&query.searchDepth=1500", 0},
+    {"jaeger/v3/trace-summaries", V3_PERIOD "&query.serviceName=NameNode", 0},
     {"zipkin/services", "", 0},
     {"zipkin/spans", "serviceName=NameNode", 0},
     {"zipkin/traces", "lookback=2000000000000&limit=1500", 0},

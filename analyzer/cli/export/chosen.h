@@ -4,15 +4,16 @@
 #include "analyzer/cli/options/invocation.h"
 
 /* Their filters, as in `plumb traces`; all but the period. */
-#define OPTIONS_CHOSEN                                                                                                  \
-    {"function", OPTION_TEXT, "FUNCTION", "function", "only traces that call this function", NULL},                     \
-        {"path", OPTION_TEXT, "PATH", "path", "only traces that touch it or what is below: /a/b, b/c, *.gz", NULL},     \
-        {"host", OPTION_TEXT, "HOST", "host", "only traces with such a call on this host", NULL},                       \
-        {"role", OPTION_TEXT, "ROLE[,ROLE]", "role", "only traces with such a call of these roles", NULL},              \
-        {"min-duration", OPTION_TEXT, "DURATION", "min_duration", "only traces that took this long: 10ms, 1.5s", NULL}, \
-        {"max-duration", OPTION_TEXT, "DURATION", "max_duration", "only traces that took no longer", NULL}, {           \
-        "annotation", OPTION_LIST, "KEY[=VALUE]", "annotation", "only traces with this annotation", NULL                \
-    }
+/* clang-format off */
+#define OPTIONS_CHOSEN                                                                                                 \
+    {"function", OPTION_TEXT, "FUNCTION", "function", "only traces that call this function", NULL},                    \
+    {"path", OPTION_TEXT, "PATH", "path", "only traces that touch it or what is below: /a/b, b/c, *.gz", NULL},        \
+    {"host", OPTION_TEXT, "HOST", "host", "only traces with such a call on this host", NULL},                          \
+    {"role", OPTION_TEXT, "ROLE[,ROLE]", "role", "only traces with such a call of these roles", NULL},                 \
+    {"min-duration", OPTION_TEXT, "DURATION", "min_duration", "only traces that took this long: 10ms, 1.5s", NULL},    \
+    {"max-duration", OPTION_TEXT, "DURATION", "max_duration", "only traces that took no longer", NULL},                \
+    {"annotation", OPTION_LIST, "KEY[=VALUE]", "annotation", "only traces with this annotation", NULL}
+/* clang-format on */
 /* Is one of them given? */
 gboolean chosen_is_asked(const Invocation *invocation);
 

@@ -36,6 +36,7 @@ struct Collector {
 static gboolean set_url(Collector *collector, const char *text, GError **error) {
     CURLU *url = curl_url();
     char *scheme = NULL, *path = NULL, *user = NULL, *whole = NULL;
+
     gboolean good = curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
                     curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                     (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) &&
@@ -44,6 +45,7 @@ static gboolean set_url(Collector *collector, const char *text, GError **error) 
         curl_url_set(url, CURLUPART_PATH, DEFAULT_PATH, 0);
     good = good && curl_url_get(url, CURLUPART_URL, &whole, 0) == CURLUE_OK;
     if (good) collector->url = g_strdup(whole);
+
     curl_free(scheme);
     curl_free(path);
     curl_free(user);
@@ -121,6 +123,7 @@ static CURLcode post(Collector *collector, const char *body, gsize size_bytes) {
     curl_easy_reset(curl);
     collector->message[0] = '\0';
     g_string_truncate(collector->answer, 0);
+
     curl_easy_setopt(curl, CURLOPT_URL, collector->url);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, collector->message);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -133,6 +136,7 @@ static CURLcode post(Collector *collector, const char *body, gsize size_bytes) {
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "plumb");
+
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, collector->headers);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size_bytes);

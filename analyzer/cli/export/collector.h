@@ -1,8 +1,8 @@
 /* Whoever takes spans by OTLP over HTTP: OpenTelemetry's collector, Jaeger, Tempo, another plumbd. Requests are JSON.
  *
  * A request that was not taken is repeated where OTLP says so (429, 502, 503, 504, and when there was no answer), after
- * the time that Retry-After says, else after 1 s, 2 s, ... 32 s. One whose answer is lost may arrive twice: that lies in
- * the protocol. Any other answer is a failure. */
+ * the time that Retry-After says, else after 1 s, 2 s, ... 32 s. One whose answer is lost may arrive twice, as the
+ * protocol has it. Any other answer is a failure. */
 #pragma once
 
 #include <glib.h>

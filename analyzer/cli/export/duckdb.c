@@ -75,11 +75,13 @@ DuckDb *duckdb_start(const char *program, const DuckDbTable *table, const char *
     duckdb->stop = stop;
     duckdb->said = memfd_create("said", MFD_CLOEXEC);
     const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
     g_autoptr(GError) why = NULL;
     const gboolean started = duckdb->said >= 0 && nothing >= 0 && pipe2(pipe_ends, O_CLOEXEC) == 0 &&
                              g_spawn_async_with_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, in_child, NULL,
                                                     &duckdb->pid, pipe_ends[0], nothing, duckdb->said, &why);
     const int err = errno;
+
     if (nothing >= 0) close(nothing);
     if (pipe_ends[0] >= 0) close(pipe_ends[0]);
     duckdb->rows = pipe_ends[1];

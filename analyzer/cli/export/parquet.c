@@ -25,10 +25,12 @@
 static const DuckDbTable functions_table = {
     "FROM {rows}",
     "\"function\": 'VARCHAR', role: 'VARCHAR', calls: 'BIGINT', " QUANTILES(
-        "ns") ", total_ns: 'BIGINT', self_ns: 'BIGINT', critical_ns: 'BIGINT', resolution_ns: 'BIGINT', exact_quantiles: 'BOOLEAN', "
+        "ns") ", total_ns: 'BIGINT', "
+              "self_ns: 'BIGINT', critical_ns: 'BIGINT', resolution_ns: 'BIGINT', exact_quantiles: 'BOOLEAN', "
               "reversed_calls: 'BIGINT', outside_parent_calls: 'BIGINT', orphan_calls: 'BIGINT', "
               "bytes: 'STRUCT(calls BIGINT, total_bytes BIGINT, " QUANTILE_FIELDS(
-                  "bytes") ", zero_calls BIGINT, small_calls BIGINT)', rate: 'STRUCT(calls BIGINT, " QUANTILE_FIELDS("bytes_per_s") ")'"};
+                  "bytes") ", zero_calls BIGINT, "
+                           "small_calls BIGINT)', rate: 'STRUCT(calls BIGINT, " QUANTILE_FIELDS("bytes_per_s") ")'"};
 
 static const DuckDbTable traces_table = {
     "FROM {rows}",

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/query/jaeger/jaeger_v3.h"
+#include "analyzer/query/jaeger/jaeger_inside.h"
 
 json_t *jaeger_document(json_t *data, guint total) {
     json_t *document = json_object();

@@ -23,6 +23,10 @@ json_t *jaeger_dependencies(const Asked *asked, GError **error);
 json_t *jaeger_search(const Asked *asked, GError **error);
 json_t *jaeger_trace(const Asked *asked, const char *id, GError **error);
 
+#define JAEGER_V3 "v3/" /* of the path behind JAEGER_QUESTIONS */
+/* path: what is behind JAEGER_V3. */
+json_t *jaeger_v3_answer(const Asked *asked, const char *path, GError **error);
+
 /* {"data": data, "total", "limit": 0, "offset": 0, "errors": null}; data is taken over. */
 json_t *jaeger_document(json_t *data, guint total);
 /* A whole number in a parameter, times scale; *value is left alone when it was not given. INPUT. */

@@ -4,10 +4,6 @@
 
 #include "analyzer/query/jaeger/jaeger_inside.h"
 
-#define JAEGER_V3 "v3/" /* of the path behind JAEGER_QUESTIONS */
-
-/* path: what is behind JAEGER_V3. */
-json_t *jaeger_v3_answer(const Asked *asked, const char *path, GError **error);
 /* What FindTraces and FindTraceSummaries ask for. INPUT. */
 gboolean jaeger_v3_search(const Asked *asked, TraceSearch *search, GError **error);
 /* Are the parameters of a trace well-formed? */

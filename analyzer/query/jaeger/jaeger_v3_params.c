@@ -73,6 +73,7 @@ gboolean jaeger_v3_search(const Asked *asked, TraceSearch *search, GError **erro
     if (jaeger_v3_text(asked, "query.filter", "query.filter") != NULL)
         return fail(error, PLUMB_ERROR_INPUT,
                     "query.filter is not supported: ask by service, operation, attributes and durations");
+
     const char *min = jaeger_v3_text(asked, "query.durationMin", "query.duration_min");
     const char *max = jaeger_v3_text(asked, "query.durationMax", "query.duration_max");
     if (!search_tags("query.attributes", params_text(asked->params, "query.attributes"), search, error) ||
