@@ -30,6 +30,8 @@ from tests.receiver.sender import OK, Sender, span
 from tests.secure.authority import Authority
 
 KIB = 1024
+# Few, so that handshakes are no part of what a span costs: those are the part reconnect.
+CONNECTIONS = 20
 
 
 class Site:
@@ -74,7 +76,8 @@ def cpu_of_load(site, args, tls, turn):
     """(until the last reply, until all is stored, of the threads that read), us a span."""
     with site.plumbd(tls) as plumbd:
         begun = plumbd.cpu_seconds()
-        ledger = load(plumbd, args.spans, "--batch", 200, "--seed", turn, *site.options(tls))
+        options = ["--batch", 200, "--seed", turn, "--connections", CONNECTIONS, *site.options(tls)]
+        ledger = load(plumbd, args.spans, *options)
         replied, network = plumbd.cpu_seconds(), plumbd.cpu_by_thread()["network, decode, journal"]
         plumbd.flush()
         stored = plumbd.cpu_seconds()

@@ -26,7 +26,8 @@
 typedef struct Web {
     CURL *curl;
     char message[CURL_ERROR_SIZE];
-    guint active; /* which of several NameNodes answered last */
+    guint active;      /* which of several NameNodes answered last */
+    gboolean kerberos; /* they want a ticket */
 } Web;
 
 /* "webhdfs://a:1,b:2/dir" taken apart. */
@@ -152,7 +153,15 @@ static long get(Web *web, const char *url, WebReply *reply) {
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 
+    /* Where a NameNode wants a ticket of Kerberos, that of kinit; its cookie stands for it afterwards. */
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)(CURLAUTH_NEGOTIATE | CURLAUTH_ONLY));
+    curl_easy_setopt(curl, CURLOPT_USERPWD, ":");
+    curl_easy_setopt(curl, CURLOPT_COOKIEFILE, "");
+
     const CURLcode code = curl_easy_perform(curl);
+    long ways = 0;
+    curl_easy_getinfo(curl, CURLINFO_HTTPAUTH_AVAIL, &ways);
+    web->kerberos = web->kerberos || (ways & (long)CURLAUTH_NEGOTIATE) != 0;
     if (code != CURLE_OK) {
         if (web->message[0] == '\0') g_strlcpy(web->message, curl_easy_strerror(code), sizeof web->message);
         return 0;
@@ -192,6 +201,8 @@ static Answer judge(Web *web, long status, const WebReply *reply, const char *wh
 
     if (g_strcmp0(kind, "FileNotFoundException") == 0) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "%s: no such file or folder in HDFS", where);
+    } else if (status == 401 && web->kerberos) {
+        fail(error, PLUMB_ERROR_IO, "%s: HDFS wants a ticket of Kerberos: see `klist`, and log in with kinit", where);
     } else if (status == 401 || g_strcmp0(kind, "AccessControlException") == 0) {
         fail(error, PLUMB_ERROR_IO, "%s: HDFS gives no permission (%s); name a user who may read it with --hdfs-user",
              where, message != NULL ? message : "it wants another authentication");
@@ -244,8 +255,20 @@ static void retry_limit_end(const RetryLimit *limit) {
 
 static char *url_of(Storage *storage, const WebPath *path, guint name_node, const char *query) {
     g_autofree char *user = g_uri_escape_string(storage->user, NULL, FALSE);
-    return g_strdup_printf("%s://%s/webhdfs/v1%s?%s&user.name=%s", path->scheme, path->name_nodes[name_node],
-                           path->path, query, user);
+    const gboolean named = !web_of(storage)->kerberos; /* else the ticket says who we are */
+    return g_strdup_printf("%s://%s/webhdfs/v1%s?%s%s%s", path->scheme, path->name_nodes[name_node], path->path, query,
+                           named ? "&user.name=" : "", named ? user : "");
+}
+
+/* Once more, where the NameNode has just said that it wants a ticket: it takes no other name beside it. */
+static long ask_name_node(Storage *storage, const WebPath *path, guint name_node, const char *query, WebReply *reply) {
+    Web *web = web_of(storage);
+    const gboolean knew = web->kerberos;
+    g_autofree char *url = url_of(storage, path, name_node, query);
+    const long status = get(web, url, reply);
+    if (status == 0 || status == 401 || knew || !web->kerberos) return status;
+    g_autofree char *again = url_of(storage, path, name_node, query);
+    return get(web, again, reply);
 }
 
 /* Asks the NameNodes in turn, the one that answered last first. */
@@ -256,11 +279,10 @@ static Answer ask_once(Storage *storage, const WebPath *path, const char *query,
 
     for (guint i = 0; i < n; i++) {
         const guint name_node = (web->active + i) % n;
-        g_autofree char *url = url_of(storage, path, name_node, query);
         g_autofree char *where = g_strdup_printf("HDFS at %s, %s", path->name_nodes[name_node], path->path);
         g_autoptr(GError) why = NULL;
 
-        const Answer answer = judge(web, get(web, url, reply), reply, where, &why);
+        const Answer answer = judge(web, ask_name_node(storage, path, name_node, query, reply), reply, where, &why);
         if (answer == TRY_AGAIN) {
             if (first == NULL) first = g_steal_pointer(&why);
             continue;
