@@ -104,6 +104,14 @@ def kerberos(make_plumbd, authority, kdc, tmp_path):
     return make
 
 
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+
+
+def off(environment, by):
+    """Of a process whose clock is off by so much: "+10m"."""
+    return {**environment, "LD_PRELOAD": FAKETIME, "FAKETIME": by, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
 def events(tmp_path, action):
     lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
     return [line for line in lines if line["action"] == action]

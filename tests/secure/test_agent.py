@@ -1,11 +1,12 @@
 """The agent to a plumbd with TLS: in a JVM with HDFS's classes, by a certificate, and what a hostile receiver does."""
 
+import ssl
 import subprocess
 
 import pytest
 
 from script.hdfs.jars import agent_jar, hadoop_jars
-from tests.secure.conftest import ask, receiver, trusting
+from tests.secure.conftest import ask, off, receiver, trusting
 from tests.secure.test_tokens import line, write_tokens
 
 
@@ -46,17 +47,27 @@ def test_spans_come_by_a_certificate(strict, authority, tmp_path):
     assert found["rejected_frames"] == {} and found["refused_connections"] == {}
 
 
-@pytest.mark.parametrize("wrong", ["name", "authority"])
-def test_another_receiver_is_none(secure, authority, stranger, tmp_path, wrong):
+@pytest.mark.parametrize("wrong", ["name", "authority", "expired"])
+def test_another_receiver_is_none(secure, authority, stranger, tmp_path, monkeypatch, wrong):
     """No span goes to a receiver that is not the one that is named, and the process does not suffer."""
     host = "127.0.0.2" if wrong == "name" else "127.0.0.1"
-    plumbd = secure(listen__thrift=f"{host}:0")
+    settings = {}
+    if wrong == "expired":
+        with monkeypatch.context() as ten_days_ago:
+            for name, value in off({}, "-10d").items():
+                ten_days_ago.setenv(name, value)
+            certificate, key = authority.sign("expired", "DNS:localhost,IP:127.0.0.1")
+        settings = {"tls__certificate": certificate, "tls__key": key}
+    plumbd = secure(listen__thrift=f"{host}:0", **settings)
     trust = stranger.pem if wrong == "authority" else authority.pem
     list_root(tmp_path / "a", f"{host}:{plumbd.thrift[1]}", tls="on", tls_trust=trust)
-    status, body = ask(plumbd, trusting(authority), "/metrics")
+    context = trusting(authority)
+    if wrong == "expired":
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    status, body = ask(plumbd, context, "/metrics")
     opened = next(line for line in body.decode().splitlines() if line.startswith("plumbd_connections_opened_total "))
     assert status == 200 and int(opened.split()[1]) > 0
-    assert receiver(plumbd, trusting(authority))["spans_received"] == 0
+    assert receiver(plumbd, context)["spans_received"] == 0
 
 
 def test_spans_come_by_a_token(secure, authority, tmp_path):

@@ -16,12 +16,11 @@ import pytest
 from tests.conftest import ROOT
 from tests.receiver.sender import OK, span
 from tests.receiver.waiting import wait_for
-from tests.secure.conftest import SERVICES, SecureSender, ask, trusting
+from tests.secure.conftest import SERVICES, SecureSender, ask, off, trusting
 from tests.secure.kdc import REALM
 from tests.secure.test_kerberos import curl
 from tests.secure.test_tokens import bearer, line, login, write_tokens
 
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 LOG = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
 ROLES = {"sender": "write", "reader": "read", "reader2": "read", "sender2": "write"}
 
@@ -210,10 +209,6 @@ def test_all_is_replaced_under_load(site, loads, authority, kdc):
 
 
 # ---- clocks ----
-
-
-def off(environment, by):
-    return {**environment, "LD_PRELOAD": FAKETIME, "FAKETIME": by, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 def test_the_clock_of_plumbd(site, loads, authority, tmp_path):
