@@ -20,6 +20,7 @@ from tests.receiver.waiting import wait_for
 from tests.secure.conftest import SERVICES, SecureSender, ask, events, receiver, trusting
 from tests.secure.kdc import REALM
 from tests.secure.test_listening import refused
+from tests.secure.test_tokens import ROLES, ROUTES, suffices
 
 
 def curl(plumbd, authority, environment, path="/api/v1/status", *more):
@@ -47,6 +48,32 @@ def test_curl(kerberos, kdc, authority, tmp_path):
     assert status == 401 and "WWW-Authenticate: Negotiate\n" in text and "Bearer" in text
     asked = events(tmp_path, "question")
     assert [line["principal"] for line in asked] == [f"krb5:people@{REALM}"]
+
+
+def statuses(plumbd, authority, environment, paths, method):
+    """Of all of them, by one curl that shows a ticket for each."""
+    port = plumbd.http.rsplit(":", 1)[1]
+    command = ["curl", "-sS", "--negotiate", "-u", ":", "--cacert", authority.pem, "-X", method,
+               "-H", "Connection: close", "-w", "%{http_code}\\n"]  # fmt: skip
+    for path in paths:
+        command += ["-o", "/dev/null", f"https://localhost:{port}{path}"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [int(status) for status in done.stdout.split()]
+
+
+def test_every_role_at_every_route(kerberos, kdc, authority):
+    """The matrix of test_tokens.py, by tickets."""
+    for role in ROLES:
+        kdc.keytab(f"of-{role}", f"of-{role}")
+    plumbd = kerberos(**{f"access__{role}": f"krb5:of-{role}@{REALM}" for role in ROLES}).start()
+    for role in ROLES:
+        environment = kdc.login(f"of-{role}", f"of-{role}")
+        for method in ("GET", "POST"):
+            rows = [(path, needed) for path, (how, needed) in ROUTES.items() if how == method]
+            found = statuses(plumbd, authority, environment, [path for path, _ in rows], method)
+            for (path, needed), status in zip(rows, found, strict=True):
+                assert (status == 403) == (not suffices(role, needed)) and status != 401, (role, path, status)
 
 
 def test_plumb(kerberos, kdc, authority, plumb_program):

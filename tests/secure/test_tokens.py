@@ -128,7 +128,9 @@ def test_every_role_at_every_route(locked, authority):
         nobody, _ = ask(locked, trusting(authority), path, method)
         assert (nobody == 401) == (needed is not None), (path, nobody)
         for role in ROLES:
-            for way, (context, headers) in ways(authority, role).items():
+            session = set_cookie(locked, trusting(authority), "/login", bearer(token_of(role)))[1].split(";")[0]
+            cookie = {"cookie": (trusting(authority), {"Cookie": session})}
+            for way, (context, headers) in (ways(authority, role) | cookie).items():
                 status, body = ask(locked, context, path, method, headers)
                 assert (status == 403) == (not suffices(role, needed)), (path, role, way, status, body)
                 assert status != 401, (path, role, way)
