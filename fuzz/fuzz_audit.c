@@ -1,5 +1,5 @@
-/* What peers say, as it comes into the audit log: the input is a principal, a path, a question and an outcome, with line
- * feeds between. It is one line of ASCII, short enough, and JSON that says the same, or its begin. */
+/* What peers say, as it comes into the audit log: the input is a principal, a path, a question and an outcome, with
+ * line feeds between. It is one line of ASCII, short enough, and JSON that says the same, or its begin. */
 #include <jansson.h>
 #include <string.h>
 

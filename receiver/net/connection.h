@@ -32,10 +32,10 @@
 
 /* Handshakes of TLS that go on in one round: each step takes about a millisecond, and senders that are there must not
  * wait for all of them. */
-#define NET_HANDSHAKES 16u
+#define NET_HANDSHAKES 4u
 
-/* What share of all connections may be those that have not logged in; past that the one that is there for longest, of
- * the address with most of them, gives way. */
+/* What share of all connections may be those that have not logged in; past that one of the address with most of them
+ * gives way. */
 #define NET_STRANGERS_SHARE 8u
 
 typedef struct NetLimits {

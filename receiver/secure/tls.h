@@ -27,6 +27,6 @@ struct ssl_st *tls_session_new(struct ssl_ctx_st *context, gboolean ahead);
 /* When its certificate ends, in seconds since the epoch. */
 gint64 tls_context_ends_s(const struct ssl_ctx_st *context);
 /* "cert:NAME". The name is a URI of the certificate, else a DNS name, else its common name. NULL: it has none. */
-char *tls_certificate_principal(const struct x509_st *certificate);
+char *tls_certificate_principal(const struct x509_st *certificate); /* for tests */
 /* Of the certificate that the peer has shown, and we have checked. NULL: none. */
 char *tls_principal(const struct ssl_st *ssl);

@@ -71,6 +71,7 @@ def test_systemd_unit(plumbd_program, tmp_path):
     assert (
         service["Restart"] == "on-failure" and service["WatchdogSec"] and unit["Unit"]["StartLimitIntervalSec"] == "0"
     )
+    assert service["LimitCORE"] == "0"  # spans, keys and tokens are in its memory
     program, *arguments = service["ExecStart"].split()
     assert program == "/usr/bin/plumbd"
     # The options that it uses exist, and the file that it names is the sample that is installed there.
