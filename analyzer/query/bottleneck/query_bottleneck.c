@@ -325,14 +325,14 @@ static json_t *packets_json(const Reading *reading) {
 }
 
 json_t *answer_bottleneck(const Asked *asked, GError **error) {
-    Period period;
-    guint64 limit = DEFAULT_LIMIT, most = DEFAULT_TRACES, found = 0;
-    const char *root = params_text(asked->params, "root");
-    if (!params_period(asked->params, asked->now_ns, &period, error) ||
-        !params_count(asked->params, "limit", &limit, error) || !params_count(asked->params, "traces", &most, error))
+    guint64 limit = DEFAULT_LIMIT, found = 0;
+    const char *root = params_text(asked->params, "root") ? params_text(asked->params, "root") : DEFAULT_ROOT;
+    RequestFilter filter = {.root = root, .most = DEFAULT_TRACES};
+    if (!params_period(asked->params, asked->now_ns, &filter.period, error) ||
+        !params_count(asked->params, "limit", &limit, error) ||
+        !params_count(asked->params, "traces", &filter.most, error))
         return NULL;
-    root = root ? root : DEFAULT_ROOT;
-    g_autoptr(GArray) requests = requests_find(asked, period, root, most, &found, error);
+    g_autoptr(GArray) requests = requests_find(asked, &filter, &found, error);
     if (!requests) return NULL;
     g_auto(Reading) reading;
     reading_init(&reading, asked, root);
@@ -340,7 +340,7 @@ json_t *answer_bottleneck(const Asked *asked, GError **error) {
 
     json_auto_t *answer = json_object();
     json_object_set_new(answer, "root", json_text(root, strlen(root)));
-    json_add_period(answer, asked->archive, period, FALSE);
+    json_add_period(answer, asked->archive, filter.period, FALSE);
     json_object_set_new(answer, "found", json_count(found));
     json_object_set_new(answer, "requests", json_count(reading.requests));
     json_object_set_new(answer, "incomplete", json_count(reading.incomplete));

@@ -50,15 +50,15 @@ static void thin_out(GArray *requests, guint64 most) {
     g_array_set_size(requests, (guint)most);
 }
 
-GArray *requests_find(const Asked *asked, Period period, const char *root, guint64 most, guint64 *found,
-                      GError **error) {
+GArray *requests_find(const Asked *asked, const RequestFilter *filter, guint64 *found, GError **error) {
     g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(Request));
     g_autoptr(GHashTable) fits = g_hash_table_new(NULL, NULL);
     /* A trace in several parts is met once for each. */
     g_autoptr(GHashTable) in_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    g_autoptr(ArchiveScan) scan = archive_scan_new(asked->archive, period.since_ns, period.until_ns, FALSE);
+    g_autoptr(ArchiveScan) scan =
+        archive_scan_new(asked->archive, filter->period.since_ns, filter->period.until_ns, FALSE);
     g_autoptr(GError) failure = NULL;
-    Shapes shapes = {asked->archive, root, fits};
+    Shapes shapes = {asked->archive, filter->root, fits};
     Request request;
     TraceSummary summary;
     gsize charged = 0;
@@ -80,7 +80,7 @@ GArray *requests_find(const Asked *asked, Period period, const char *root, guint
     }
 
     *found = requests->len;
-    thin_out(requests, most);
+    thin_out(requests, filter->most);
     return g_steal_pointer(&requests);
 }
 

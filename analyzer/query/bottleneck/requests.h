@@ -9,10 +9,14 @@ typedef struct Request {
     gint64 begin_ns;
 } Request;
 
-/* Traces of a period that may have a root of that name, or with a '*' at the name's end one that begins so; by begin. Of
- * more than 'most' (0: all) as many, evenly. *found: how many there are. A new array of Request; NULL with *error. */
-GArray *requests_find(const Asked *asked, Period period, const char *root, guint64 most, guint64 *found,
-                      GError **error);
+typedef struct RequestFilter {
+    Period period;
+    const char *root; /* a function's name, or with a '*' at its end all that begin so */
+    guint64 most;     /* of more traces as many, evenly; 0: all */
+} RequestFilter;
+
+/* Traces that may have such a root, by begin. *found: how many there are. A new array of Request; NULL with *error. */
+GArray *requests_find(const Asked *asked, const RequestFilter *filter, guint64 *found, GError **error);
 
 /* The first node of the tree that is such a root; 0: none is. */
 guint32 request_root(Archive *archive, const TraceView *view, const char *root);
