@@ -160,15 +160,22 @@ def add_table15(report, runs):
     report.picture("table15", title, pictures.lines(title, "alpha", "ms", lines, log_x=True))
 
 
+def percent(share):
+    """(value, low, high) of a share, which is none below 0 or above all."""
+    return 100 * share.value, max(0.0, 100 * share.low), min(100.0, 100 * share.high)
+
+
 def add_dominant(report, runs):
     rows = []
     for mode in runs.modes():
-        for alpha in runs.alphas(mode):
-            first, second, share, more = dominant(runs.of(alpha, mode))
+        alphas = runs.alphas(mode)
+        for name, chosen in [*((alpha, [alpha]) for alpha in alphas), ("all", alphas)]:
+            of = [run for alpha in chosen for run in runs.of(alpha, mode)]
+            first, second, share, more = dominant(of)
             said = "decided" if more.low > 0 else "undecided"
-            rows.append([mode, alpha, first, 100 * share.value, 100 * share.low, 100 * share.high, second, said])
-    columns = ["clients", "alpha", "most critical-path time", "share %", "low", "high", "next", "before the next"]
-    report.table("dominant", "Which function requests waited for", columns, rows)
+            rows.append([mode, name, len(of), first, *percent(share), second, said])
+    columns = ["clients", "alpha", "runs", "most critical-path time", "share %", "low", "high", "next"]
+    report.table("dominant", "Which function requests waited for", [*columns, "before the next"], rows)
 
 
 def add_waits(report, runs):
@@ -178,11 +185,11 @@ def add_waits(report, runs):
             of_runs = [place_shares(run) for run in runs.of(alpha, mode)]
             places = sorted({place for shares in of_runs for place in shares})
             for place in places:
-                ours = mean_interval([100 * shares.get(place, 0) for shares in of_runs])
-                if ours.value >= 0.5:
-                    rows.append([mode, alpha, place, ours.value, max(0.0, ours.low), ours.high])
+                value, low, high = percent(mean_interval([shares.get(place, 0) for shares in of_runs]))
+                if value >= 0.5:
+                    rows.append([mode, alpha, place, value, low, high])
                 if mode == "shared":
-                    lines.setdefault(place, []).append((alpha, ours.value))
+                    lines.setdefault(place, []).append((alpha, value))
     columns = ["clients", "alpha", "where", "share %", "low", "high"]
     report.table("waits", "Where requests waited, of their latency", columns, rows)
     lines = {place: points for place, points in lines.items() if max(y for _, y in points) >= 2}
@@ -224,7 +231,7 @@ def add_sizes(report, runs):
         most = sorted(of["waits"].items(), key=lambda item: -item[1])[:3]
         where = ", ".join(f"{place} {100 * ns / of['total_ns']:.0f} %" for place, ns in most)
         rate = of["bytes"] / (of["total_ns"] / 1e9)
-        rows.append([mode, size, of["requests"], *ours[:3], rate, where])
+        rows.append([mode, size, of["requests"], ours.value, max(0.0, ours.low), ours.high, rate, where])
     columns = ["clients", "bytes of a request", "requests", "mean ms", "low", "high", "bytes/s", "where they waited"]
     report.table("sizes", "By the size of a request", columns, rows)
 
@@ -240,7 +247,8 @@ def add_packets(report, runs):
             rate = mean_interval([bytes_per_s(run) for run in runs.of(alpha, mode)])
             printed = PUBLISHED_RATES[ALPHAS.index(alpha)] if alpha in ALPHAS else None
             small = 100 * sums["small"] / others if others else None
-            rows.append([mode, alpha, sums["blocks"], others, beside, small, *rate[:3], printed])
+            rate = (rate.value, max(0.0, rate.low), rate.high)
+            rows.append([mode, alpha, sums["blocks"], others, beside, small, *rate, printed])
     columns = ["clients", "alpha", "blocks sent", "packets but the last", "empty", "below 4 KiB %", "bytes/s"]
     columns += ["low", "high", "published bytes/s"]
     report.table("packets", "Packets, and bytes a second of response time", columns, rows)

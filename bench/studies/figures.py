@@ -91,7 +91,7 @@ def ratio_interval(values, others):
     if not values or not others:
         return Interval(math.nan, -math.inf, math.inf, 0)
     logs = difference_interval([math.log(value) for value in values], [math.log(value) for value in others])
-    value, low, high = (math.exp(log) if log < 700 else math.inf for log in logs[:3])
+    value, low, high = (math.inf if log > 700 else math.exp(log) for log in logs[:3])
     return Interval(value, low, high, logs.n)
 
 

@@ -4,7 +4,18 @@ import math
 
 import pytest
 
-from bench.studies.figures import Claim, Interval, bootstrap, chi_squared, judge, wilson
+from bench.studies.figures import (
+    Claim,
+    Interval,
+    bootstrap,
+    chi_squared,
+    difference_interval,
+    judge,
+    mean_interval,
+    ratio_interval,
+    student,
+    wilson,
+)
 
 
 def test_wilson():
@@ -55,3 +66,25 @@ def test_chi_squared(freedom, low, high):
 )
 def test_verdicts(bound, ours, verdict):
     assert judge(Claim("", "", bound, Interval(*ours, 10))) == verdict
+
+
+def test_means_of_few_runs():
+    """Against tables of Student's t; of one run nothing is known but its value."""
+    assert [student(freedom) for freedom in (1, 2, 4.9, 10)] == [12.706, 4.303, 2.776, 2.228]
+    assert student(30) == pytest.approx(2.042, rel=0.005)
+    ours = mean_interval([1.0, 2.0, 3.0])
+    assert ours.value == 2 and ours.high == pytest.approx(2 + 4.303 / math.sqrt(3)) and ours.n == 3
+    assert mean_interval([5.0]) == Interval(5.0, -math.inf, math.inf, 1)
+    assert mean_interval([]).n == 0
+
+
+def test_two_sets_of_runs():
+    """Welch's t of equal variances and numbers has the degrees of both; a ratio is that of the logarithms."""
+    ours = difference_interval([11.0, 12.0, 13.0], [1.0, 2.0, 3.0])
+    assert ours.value == 10 and ours.high == pytest.approx(10 + 2.776 * math.sqrt(2 / 3))
+    assert difference_interval([2.0, 2.0], [1.0, 1.0])[:3] == (1, 1, 1)
+    ratio = ratio_interval([8.0, 8.0], [2.0, 2.0])
+    assert ratio[:3] == pytest.approx((4, 4, 4))
+    assert math.isnan(ratio_interval([8.0], [2.0, 2.0]).value)
+    assert ratio_interval([1e-300, 1e300], [1.0, 1.0]).high == math.inf
+    assert ratio_interval([], [1.0]).n == 0

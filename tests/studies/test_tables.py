@@ -18,6 +18,7 @@ STUDIES = {
     "operations": ["--runs", "6"],
     "sampling": ["--runs", "10"],
     "stragglers": ["--from", KEPT / "runs"],
+    "bottleneck": ["--from", KEPT / "load"],
 }
 
 
@@ -63,10 +64,17 @@ def test_nothing_recorded(tmp_path, capsys):
     assert "has no recorded runs: bench/faults run makes some" in str(ended.value)
 
 
+def test_no_loads(tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        main(["bottleneck", "--from", str(tmp_path)])
+    assert "has no recorded loads (*.run.json.gz): bench/study record load makes some" in str(ended.value)
+
+
 def test_what_cannot_be(tmp_path, capsys):
     for arguments, said in (
         (["weather"], "invalid choice: 'weather'"),
         (["operations", "--runs", "0"], "--runs: at least 1"),
+        (["sampling", "load"], "load: says what is recorded, of record"),
         (["sampling", "--from", str(tmp_path)], "--from: names a folder"),
         (["stragglers", "--from", str(tmp_path / "nowhere")], "--from: names a folder"),
         (["operations", "--build", str(tmp_path)], "there is no plumb in"),
