@@ -99,10 +99,10 @@ char *show_load_verdict(const json_t *document, const Style *style) {
 /* ---- tables ---- */
 
 static const TableColumn call_columns[] = {
-    {.head = "waited for", .left = TRUE, .elastic = 24},
-    {.head = "in", .left = TRUE, .drop = 2},
+    {.head = "waited for", .left = TRUE},
+    {.head = "in", .left = TRUE, .elastic = 16, .drop = 1},
     {.head = "share (95 %)"},
-    {.head = "time", .drop = 1},
+    {.head = "time", .drop = 2},
 };
 
 static void show_calls(const json_t *waited, const Style *style, GString *out) {
@@ -111,7 +111,8 @@ static void show_calls(const json_t *waited, const Style *style, GString *out) {
     g_autoptr(Table) table = table_new(style, call_columns, G_N_ELEMENTS(call_columns));
     json_array_foreach((json_t *)field_list(waited, "calls"), i, call) {
         if (i == SHOWN) break;
-        table_cell(table, why_whom(style, call), COLOUR_NONE);
+        table_cell(table, field_present(call, "host") ? why_whom(style, call) : g_strdup("nobody who is seen"),
+                   COLOUR_NONE);
         table_cell(table, show_text(style, call, "function"), COLOUR_NONE);
         table_cell(table, share_text(call), i == 0 ? COLOUR_BOLD : COLOUR_NONE);
         table_cell(table, unit_duration(style, field_number(call, "critical_ns"), 1000), COLOUR_NONE);
