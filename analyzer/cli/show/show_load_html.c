@@ -14,6 +14,8 @@
 #define TOP    20.0
 #define BOTTOM 30.0
 
+#define WAITED_SHOWN 12u
+
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Load report</title>\n<style>\n"
@@ -346,20 +348,22 @@ static void append_waited(const json_t *document, const Style *style, GString *o
     const json_t *call;
     const json_t *calls = field_list(field_object(document, "waited"), "calls");
     if (json_array_size(calls) == 0) return;
-    g_string_append(out, "<h2>Whom the operations waited for</h2>\n<p class=\"dim\">Parts of the critical path, which "
-                         "add up to the time that operations took.</p>\n<div class=\"scroll\"><table>"
-                         "<tr><th>waited for<th>in<th>time<th>share<th></tr>\n");
+    g_string_append(out, "<h2>Whom the operations waited for</h2>\n<p class=\"dim\">The greatest parts of the critical "
+                         "path; all add up to the time that operations took.</p>\n<div class=\"scroll\"><table>"
+                         "<tr><th>waited for<th>share<th><th>time</tr>\n");
     json_array_foreach((json_t *)calls, i, call) {
-        const double share = field_number(call, "share");
+        const double share = 100 * field_number(call, "share");
         g_autofree char *whom = why_whom(style, call);
-        append_element(out, "<tr><td>", whom, "</td>");
-        append_element(out, "<td><code>", field_text(call, "function"), "</code></td>");
-        append_cell(out, time_text(style, call, "critical_ns"));
-        append_cell(out, g_strdup_printf("%.1f %%", 100 * share));
+        if (i == WAITED_SHOWN) break;
+        append_element(out, "<tr><td>", whom, "");
+        append_element(out, "<br><span class=\"dim\">in ", field_text(call, "function"), "</span></td>");
+        append_cell(out, g_strdup_printf("%.1f %%", share));
         g_string_append_printf(out,
-                               "<td><svg viewBox=\"0 0 100 10\" style=\"width:120px;height:12px\"><rect width=\"%.1f\" "
-                               "height=\"10\" style=\"fill:var(--c0)\"/></svg></td></tr>\n",
-                               100 * share);
+                               "<td><svg viewBox=\"0 0 100 10\" style=\"width:100px;height:10px\"><rect width=\"%.1f\" "
+                               "height=\"10\" style=\"fill:var(--c0)\"/></svg></td>",
+                               share);
+        append_cell(out, time_text(style, call, "critical_ns"));
+        g_string_append(out, "</tr>\n");
     }
     g_string_append(out, "</table></div>\n");
 }
