@@ -32,6 +32,7 @@ static const Call client_calls[] = {
     {"DFSStripedOutputStream#flushInternal", CALL_ASYNC},
     {"DFS*", CALL_WAIT},
     {"DistributedFileSystem#*", CALL_WAIT},
+    {"BlockReaderRemote#new", CALL_ASK},
     {"BlockReader*", CALL_WAIT},
     {"ClientNamenodeProtocol#*", CALL_RPC},
     {"ClientProtocol#*", CALL_RPC},

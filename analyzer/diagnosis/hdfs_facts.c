@@ -190,7 +190,9 @@ static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
 static guint32 other_side(const Sweep *sweep, guint32 node) {
     const CallTree *tree = sweep->tree;
     for (guint32 c = node + 1; c < tree->end[node] && allowance_goes_on(); c = tree->end[c]) {
-        if (tree->span[c] && side_of(&sweep->nodes[c]) == SIDE_SERVER) return c;
+        /* What a call asked for is its first child. */
+        const guint32 called = sweep->nodes[c].class == CALL_ASK && c + 1 < tree->end[c] ? c + 1 : c;
+        if (tree->span[called] && side_of(&sweep->nodes[called]) == SIDE_SERVER) return called;
     }
     if (sweep->nodes[node].class == CALL_RPC) return 0;
     for (guint32 at = node; at != 0; at = sweep->places[at].above[SIDE_CLIENT]) {
@@ -201,7 +203,15 @@ static guint32 other_side(const Sweep *sweep, guint32 node) {
     return sweep->datanode;
 }
 
-static void blame(Sweep *sweep, gint64 ns) {
+/* A DataNode that is asked by that call of a client, and has not begun: nobody else is waited for. */
+static gboolean is_asked(const Sweep *sweep, guint32 client, guint32 other, gint64 until_ns) {
+    const CallTree *tree = sweep->tree;
+    return sweep->nodes[client].class == CALL_ASK && other > client && other < tree->end[client] &&
+           sweep->nodes[other].role == ROLE_DATANODE && tree->from_ns[other] >= until_ns;
+}
+
+static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
+    const gint64 ns = until_ns - from_ns;
     const guint32 client = sweep->list[LIST_CLIENT]; /* a top call at least */
     const CallClass class = sweep->nodes[client].class;
     if (class == CALL_WORK || class == CALL_DISK) {
@@ -215,6 +225,10 @@ static void blame(Sweep *sweep, gint64 ns) {
         return;
     }
     guint32 other = other_side(sweep, client);
+    if (is_asked(sweep, client, other, until_ns)) {
+        blame_server(sweep, other, ns);
+        return;
+    }
     HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
     share.tracer = other ? sweep->tree->span[other]->tracer : 0;
     share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
@@ -340,7 +354,7 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
 
     for (guint i = 0; i < events->len && allowance_goes_on(); i++) {
         const Event *event = &g_array_index(events, Event, i);
-        if (sweep.tops > 0 && event->time_ns > now) blame(&sweep, event->time_ns - now);
+        if (sweep.tops > 0 && event->time_ns > now) blame(&sweep, now, event->time_ns);
         now = event->time_ns;
         if (event->end)
             end_node(&sweep, event->node);

@@ -6,7 +6,8 @@
  * - otherwise, it waits. Of all servers' calls of the trace that run at that moment and have none of a server below
  *   them, the one that others wait for: a disk or a lock before other work, work before a socket, of equals the one
  *   that took its work up last. Calls that only wait for other traced ones are none of them;
- * - when there is none, the network's, between the client and the DataNode that serves it.
+ * - when there is none, the DataNode's that the innermost call has asked and that has not begun with it;
+ * - otherwise the network's, between the client and the DataNode that serves it.
  * This does not follow the tree: a DataNode's span lies below the call that opened the block, which has long ended
  * while the block is sent. */
 #pragma once

@@ -131,6 +131,20 @@ static const Call read_calls[] = {
      .bytes = 65536},
 };
 
+/* The reader has asked the DataNode, and that begins late. */
+static void read_asked(void) {
+    static const Call calls[] = {
+        {.id = 1, .name = "DFSInputStream#blockSeekTo", .role = CLIENT, .process = 1, .from = 0, .to = 1000},
+        {.id = 2, .parent = 1, .name = "BlockReaderRemote#new", .role = CLIENT, .process = 1, .from = 100, .to = 950},
+        {.id = 3, .parent = 2, .name = "OpReadBlockProto", .role = DN, .process = 9, .from = 900, .to = 1200},
+    };
+    HdfsFacts facts;
+    COMPUTE(calls, &facts);
+    CHECK(&facts, {"DFSInputStream#blockSeekTo", 9, HDFS_NETWORK, 100}, /* nobody is asked yet */
+          {"OpReadBlockProto", 9, HDFS_SERVER, 800 + 100});             /* until 1000 */
+    hdfs_facts_clear(&facts);
+}
+
 static void read_slow_disk(void) {
     HdfsFacts facts;
     COMPUTE(read_calls, &facts);
@@ -396,6 +410,7 @@ int main(int argc, char **argv) {
     names = g_ptr_array_new();
     g_test_add_func("/hdfs_facts/classes", classes);
     g_test_add_func("/hdfs_facts/read_slow_disk", read_slow_disk);
+    g_test_add_func("/hdfs_facts/read_asked", read_asked);
     g_test_add_func("/hdfs_facts/transfer", transfer);
     g_test_add_func("/hdfs_facts/write_pipeline", write_pipeline);
     g_test_add_func("/hdfs_facts/beside", beside);

@@ -464,6 +464,12 @@ static void test_standstill(void) {
     g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
     /* Ten minutes, four reads each that waited for a second and a half. */
     g_assert_cmpfloat_with_epsilon((double)number_at(row, "waited_ns") / 1e9, 60, 1);
+
+    g_autofree char *asked = g_strdup_printf("trace=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *why = fixture_answer(&fixture, "why", asked);
+    const json_t *wait = json_array_get(json_object_get(why, "waits"), 0);
+    g_assert_cmpstr(text_at(wait, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(json_object_get(wait, "spell"), "class"), ==, "standstill");
 }
 
 /* Unequal nodes are not slow: each is as it always was. To compare them with each other blames the weakest. */

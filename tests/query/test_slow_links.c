@@ -151,6 +151,11 @@ static void check_link(Slow slow) {
 
     if (slow == SLOW_LINK) fixture_check_document("slow-link", answer);
 
+    g_autofree char *asked = g_strdup_printf("trace=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *why = fixture_answer(&fixture, "why", asked);
+    const json_t *wait = row_where(json_object_get(why, "waits"), "host", "dn3");
+    g_assert_nonnull(json_object_get(json_object_get(wait, "spell"), "link"));
+
     json_auto_t *nodes = fixture_answer(&fixture, "nodes", "host=dn3");
     g_assert_nonnull(json_object_get(json_array_get(json_object_get(nodes, "spells"), 0), "link"));
 }

@@ -57,6 +57,7 @@ char *why_spell(const Style *style, const json_t *suspect) {
                                            {"transfer", "sending from its disk"},
                                            {"network", "its network"},
                                            {"processor", "all that it does"},
+                                           {"standstill", "its process, which stands still again and again,"},
                                            {"queue", "its call queue"},
                                            {"lock", "its lock"},
                                            {"edit-log", "its edit log"}};

@@ -167,7 +167,20 @@ typedef struct Calls {
     guint32 longest; /* node of the tree; 0: there are none */
 } Calls;
 
-static Calls find_calls(const TraceView *view, const Suspect *suspect) {
+/* How long it was waited for a call to begin by the one that asked a DataNode for it. */
+static gint64 asked_ns(Archive *archive, const CallTree *tree, guint32 node) {
+    const guint32 caller = tree->parent[node];
+    if (!tree->span[caller]) return 0;
+    const Lookup *lookup = archive_lookup(archive);
+    Role role;
+    guint32 host;
+    lookup->process(lookup->arg, tree->span[caller]->tracer, &role, &host);
+    const char *name = dict_text(archive_dict(archive), tree->span[caller]->name, NULL);
+    if (hdfs_call_class(name, role) != CALL_ASK) return 0;
+    return MAX(MIN(tree->from_ns[node], tree->to_ns[caller]) - tree->from_ns[caller], 0);
+}
+
+static Calls find_calls(Archive *archive, const TraceView *view, const Suspect *suspect) {
     const CallTree *tree = view->tree;
     Calls calls = {0};
     for (guint32 i = 1; i < tree->n_nodes; i++) {
@@ -175,7 +188,7 @@ static Calls find_calls(const TraceView *view, const Suspect *suspect) {
         const gint64 ns = tree->to_ns[i] - tree->from_ns[i];
         calls.n++;
         calls.total_ns += ns;
-        calls.self_ns += view->times->self_ns[i];
+        calls.self_ns += view->times->self_ns[i] + asked_ns(archive, tree, i);
         if (calls.longest == 0 || ns > tree->to_ns[calls.longest] - tree->from_ns[calls.longest]) calls.longest = i;
     }
     return calls;
@@ -204,7 +217,7 @@ void suspect_add_pace(json_t *object, const Suspect *suspect, const PaceFound *f
 
 gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const Suspect *suspect, json_t *object,
                               GError **error) {
-    const Calls calls = find_calls(view, suspect);
+    const Calls calls = find_calls(asked->archive, view, suspect);
     add_calls(asked, view, &calls, object);
 
     /* The calls of the network are the client's: it is the host that others are compared with. */
@@ -232,7 +245,7 @@ static guint32 classes_of(HdfsResource resource) {
     case HDFS_SOCKET: return 1u << WORK_NETWORK | 1u << WORK_TRANSFER | 1u << WORK_CLIENT_NETWORK;
     case HDFS_LOCK: return 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
     case HDFS_QUEUE: return 1u << WORK_QUEUE | 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
-    case HDFS_SERVER: return 1u << WORK_PROCESSOR;
+    case HDFS_SERVER: return 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL;
     default: return 1u << WORK_CLIENT;
     }
 }
