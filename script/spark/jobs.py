@@ -1,6 +1,7 @@
 """Small jobs, run by spark-submit: jobs.py NAME ARGUMENT... The work of tasks is in JVMs unless said otherwise."""
 
 import json
+import os
 import sys
 import threading
 import time
@@ -8,6 +9,7 @@ from operator import add
 from pathlib import Path
 
 from pyspark import TaskContext
+from pyspark.resource import ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -285,6 +287,22 @@ def waiting(spark):
     say(waited=context.parallelize(range(20), 20).map(wait).groupByKey(6).map(wait_again).sum())
     time.sleep(3)
     say(waited=context.parallelize(range(7), 7).map(wait).count())
+
+
+@job
+def given(spark):
+    """Tasks that fail on executor 0, until it gets no more of them; and a stage with resources of its own."""
+
+    def work(number):
+        if os.path.basename(os.getcwd()) == "0" and number >= 0:
+            raise ValueError("not here")
+        time.sleep(2)
+        return number
+
+    context = spark.sparkContext
+    say(sum=context.parallelize(range(8), 8).map(work).sum())
+    profile = ResourceProfileBuilder().require(TaskResourceRequests().cpus(1)).build
+    say(sum=context.parallelize(range(-8, 0), 8).withResources(profile).map(work).sum())
 
 
 @job

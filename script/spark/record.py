@@ -27,6 +27,13 @@ SPECULATE = {
     "spark.speculation.quantile": "0.5",
     "spark.speculation.multiplier": "1.5",
 }
+EXCLUDE = {
+    "spark.excludeOnFailure.enabled": "true",
+    "spark.excludeOnFailure.application.maxFailedTasksPerExecutor": "2",
+    "spark.excludeOnFailure.killExcludedExecutors": "false",
+    "spark.executor.metrics.pollingInterval": "500ms",
+    "spark.executor.processTreeMetrics.enabled": "true",
+}
 CODECS = ["zstd", "lz4", "snappy", "lzf"]
 RECORDS = {}
 
@@ -79,6 +86,13 @@ def speculative(spark):
 @record
 def killed(spark):
     spark.run("cancelled", [60], "killed")
+    return newest(spark)
+
+
+@record
+def given(spark):
+    """Executor 0 is excluded, and a stage has a profile of resources. Memory is measured twice a second."""
+    spark.run("given", [], "given", EXCLUDE)
     return newest(spark)
 
 

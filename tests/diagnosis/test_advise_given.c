@@ -153,7 +153,7 @@ static void test_locality_of_reads(void) {
     ASSERT_FINDS(made, "short-circuit", FALSE);
 }
 
-/* A slow DataNode is no fault of the job, neither is what its tasks read meanwhile; what is set already is not advised. */
+/* A slow DataNode is no fault of the job, neither is what its tasks read meanwhile; what is set is not advised. */
 static void test_slow_datanode(void) {
     static const char *const settings[][2] = {{"dfs.client.hedged.read.threadpool.size", "0"},
                                               {"dfs.client.hedged.read.threadpool.size", "20"},

@@ -74,6 +74,28 @@ def test_a_lost_executor_is_not_the_jobs_fault(filled, version):
     assert [f["node"] for what, f in by_what.items() if "executor" in f["advice"] and "(host)" in what] in ([True], [])
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_executors_were_given(filled, version):
+    """Executor 0 failed until it got no more tasks; a stage had a profile of resources; memory was measured."""
+    daemon, keys = filled
+    key = keys[version, "given"]
+    (finding,) = [f for f in advice(filled, version, "given")["findings"] if f["rule"] == "failures"]
+    said = {text for text in finding["evidence"] if "excluded" in text}
+    assert said == {"executor 0 was excluded from stage 0 after 2 failures", "executor 0 was excluded after 3 failures"}
+    for command in ("why", "executors"):
+        answer = asked(filled, command, key)
+        assert {one["text"] for one in answer["exclusions"]} == said
+        assert [one["profile"] for one in answer["profiles"]] == [1]
+        assert all(text in daemon.plumb(command, key).stdout for text in said)
+    assert "Resource profile 1: 1 core a task" in daemon.plumb("executors", key).stdout
+    assert {row["stage"]: row.get("profile") for row in asked(filled, "stages", key)["stages"]} == {0: None, 1: 1}
+
+    tasks = [row["metrics"] for row in asked(filled, "tasks", key)["tasks"] if row["stage"] == 1]
+    peaks = {"unifiedPeakBytes", "directPeakBytes", "jvmRssPeakBytes", "pythonRssPeakBytes", "allGcMs"}
+    assert all(peaks <= metrics.keys() for metrics in tasks)
+    assert all(("peakOnHeapBytes" in metrics) == (version >= "4") for metrics in tasks)
+
+
 def test_fail_on(filled):
     """The exit code follows the worst finding that is the job's doing."""
     daemon, keys = filled

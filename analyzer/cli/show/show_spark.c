@@ -306,6 +306,9 @@ void show_exclusions(const Style *style, const json_t *document, GString *out) {
     }
 }
 
+/* "1 core a task"; parts of one, as of a GPU that tasks share. */
+static char *task_cores(double cpus) { return g_strdup_printf("%g %s a task", cpus, cpus == 1 ? "core" : "cores"); }
+
 /* "Resource profile 1: 2.0 GiB of memory, 4 cores, 2 cores a task, executor gpu 1". */
 static void show_profile(const Style *style, json_t *profile, GString *out) {
     g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
@@ -315,8 +318,7 @@ static void show_profile(const Style *style, json_t *profile, GString *out) {
     }
     if (field_present(profile, "cores"))
         g_ptr_array_add(parts, show_count(field_number(profile, "cores"), "core", "cores"));
-    if (field_present(profile, "task_cpus"))
-        g_ptr_array_add(parts, g_strdup_printf("%g a task", field_number(profile, "task_cpus")));
+    if (field_present(profile, "task_cpus")) g_ptr_array_add(parts, task_cores(field_number(profile, "task_cpus")));
     const char *key;
     json_t *amount;
     json_object_foreach(json_object_get(profile, "others"), key, amount) {
