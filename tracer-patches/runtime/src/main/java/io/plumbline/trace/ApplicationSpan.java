@@ -12,8 +12,10 @@ import java.lang.invoke.MethodType;
  * by then. Where a root would begin, the call goes below that span instead, so that a request has one trace down to the
  * DataNodes. The lower 64 bits of its trace id are ours, as in what plumbd takes from OpenTelemetry.
  *
+ * <p>Where there is none, it is the span that the process was started for ({@link TraceParent}).
+ *
  * <p>Nothing here refers to OpenTelemetry's classes. It is looked for once, when the first root begins: agents have
- * started by then, in whichever order. Without it {@link #current} is a constant to the compiler.
+ * started by then, in whichever order. Without both {@link #current} is a constant to the compiler.
  */
 public final class ApplicationSpan {
     private static final String API = "io.opentelemetry.api.trace.Span";
@@ -30,7 +32,8 @@ public final class ApplicationSpan {
      * {@code application.spans}). Never throws.
      */
     public static SpanRef current() {
-        return OpenTelemetry.CONTEXT == null ? null : OpenTelemetry.current();
+        SpanRef current = OpenTelemetry.CONTEXT == null ? null : OpenTelemetry.current();
+        return current != null ? current : TraceParent.current();
     }
 
     /** What of OpenTelemetry is used; loaded when the first root begins. */

@@ -4,6 +4,7 @@ import io.plumbline.trace.Hooks;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
 import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.TraceParent;
 import io.plumbline.trace.own.Operation;
 import io.plumbline.trace.own.TaskScope;
 import io.plumbline.trace.report.Trouble;
@@ -19,6 +20,9 @@ import scala.collection.Iterator;
 /** What woven classes of Spark call. Nothing here throws. */
 public final class SparkHooks {
     private static final Point PARALLEL = PointBootstrap.point("ThreadUtils#parmap", "client", 0, "", "");
+
+    /** A local property: {@code sc.setLocalProperty("traceparent", ...)}. */
+    private static final String TRACE_PARENT = "traceparent";
 
     /** TaskRunner.run() has begun the task's span, and will end it. */
     private static final Object BEGUN_BEFORE = new Object();
@@ -73,6 +77,7 @@ public final class SparkHooks {
             }
             Task<?> known = (Task<?>) task;
             describe(scope, known.stageId(), known.stageAttemptId(), known.partitionId(), attempt);
+            link(scope, known.localProperties().getProperty(TRACE_PARENT));
             return begun ? BEGUN_BEFORE : scope;
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
@@ -86,6 +91,7 @@ public final class SparkHooks {
         if (scope != null && scope.sampled()) {
             describe(scope, context.stageId(), context.stageAttemptNumber(), context.partitionId(),
                     context.attemptNumber());
+            link(scope, context.getLocalProperty(TRACE_PARENT));
         }
         return scope;
     }
@@ -95,6 +101,18 @@ public final class SparkHooks {
         scope.annotate("stageAttempt", stageAttempt);
         scope.annotate("partition", partition);
         scope.annotate("attempt", attempt);
+    }
+
+    /**
+     * A task keeps its own trace, by which it is found, and says whom it works for: the job, whose local property Spark
+     * gives to its tasks, or else the process.
+     */
+    private static void link(TaskScope scope, String ofJob) {
+        TraceParent job = TraceParent.parse(ofJob);
+        TraceParent parent = job != null ? job : TraceParent.ofProcess();
+        if (parent != null) {
+            scope.annotate("link", parent.trace + ' ' + parent.span);
+        }
     }
 
     /** After Task.run(). */

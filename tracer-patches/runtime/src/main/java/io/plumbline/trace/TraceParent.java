@@ -1,0 +1,124 @@
+package io.plumbline.trace;
+
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
+import java.util.Objects;
+
+/**
+ * The span that a process was started for, in W3C's form of {@code traceparent}. It comes in the environment variable
+ * TRACEPARENT, as OpenTelemetry's specification of environment variables as carriers has it; an application of Spark
+ * gives it to its executors with {@code spark.executorEnv.TRACEPARENT}. spark-submit puts that property into the
+ * system properties of the driver, so the driver needs no second one.
+ *
+ * <p>What comes is text of others: anything but that form is as if there was none.
+ */
+public final class TraceParent {
+    private static final String VARIABLE = "TRACEPARENT";
+    private static final String PROPERTY = "spark.executorEnv." + VARIABLE;
+    /** "00-", 32 digits, "-", 16 digits, "-", 2 digits; later versions may go on with "-". */
+    private static final int LENGTH = 55;
+    private static final int TRACE_AT = 3;
+    private static final int LOW_AT = 19;
+    private static final int SPAN_AT = 36;
+    private static final int FLAGS_AT = 53;
+    private static final int HEX = 16;
+    private static final int MOST_LENGTH = 512;
+
+    /** 32 hexadecimal digits. */
+    public final String trace;
+    /** 16 hexadecimal digits. */
+    public final String span;
+    public final boolean sampled;
+
+    private TraceParent(String text) {
+        trace = text.substring(TRACE_AT, SPAN_AT - 1);
+        span = text.substring(SPAN_AT, FLAGS_AT - 1);
+        sampled = (Character.digit(text.charAt(LENGTH - 1), HEX) & 1) != 0;
+    }
+
+    /** Null when it is none: not that form, or with an id of zeros. */
+    public static TraceParent parse(String text) {
+        if (text == null || text.length() < LENGTH || text.length() > MOST_LENGTH || !form(text)) {
+            return null;
+        }
+        TraceParent parsed = new TraceParent(text);
+        return zeros(parsed.trace) || zeros(parsed.span) ? null : parsed;
+    }
+
+    private static boolean form(String text) {
+        for (int i = 0; i < LENGTH; i++) {
+            boolean dash = i == TRACE_AT - 1 || i == SPAN_AT - 1 || i == FLAGS_AT - 1;
+            char c = text.charAt(i);
+            if (dash ? c != '-' : !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f')) {
+                return false;
+            }
+        }
+        boolean first = text.startsWith("00");
+        return !text.startsWith("ff") && (text.length() == LENGTH || !first && text.charAt(LENGTH) == '-');
+    }
+
+    private static boolean zeros(String digits) {
+        return digits.chars().allMatch(c -> c == '0');
+    }
+
+    /** What spans of ours go below; null: its tracer does not record it, or its lower half is no id of ours. */
+    SpanRef ref() {
+        long low = Long.parseUnsignedLong(trace.substring(LOW_AT - TRACE_AT), HEX);
+        return sampled && low != 0 ? new SpanRef(low, Long.parseUnsignedLong(span, HEX)) : null;
+    }
+
+    /** Of the process; null: none. Never throws. */
+    public static TraceParent ofProcess() {
+        if (OfProcess.PARENT != null || !OfProcess.SPARK) {
+            return OfProcess.PARENT;
+        }
+        return OfDriver.get();
+    }
+
+    private static final class OfProcess {
+        private static final String COMMAND = text(System.getProperty("sun.java.command"));
+        /** The properties of an application are there only when its main class begins. */
+        private static final boolean SPARK = wanted() && COMMAND.startsWith("org.apache.spark.deploy.");
+        private static final TraceParent PARENT = wanted() ? parse(System.getenv(VARIABLE)) : null;
+
+        private static String text(String value) {
+            return value == null ? "" : value;
+        }
+
+        /** Servers are started once, and work for all: whoever started them is not who they work for. */
+        private static boolean wanted() {
+            try {
+                return Settings.current().on("application.spans")
+                        && !COMMAND.startsWith("org.apache.hadoop.hdfs.server.")
+                        && !COMMAND.startsWith("org.apache.hadoop.hdfs.qjournal.");
+            } catch (Throwable e) {
+                Trouble.count(Trouble.Kind.SETTING, e);
+                return false;
+            }
+        }
+    }
+
+    private static final class OfDriver {
+        private static volatile String last;
+        private static volatile TraceParent parent;
+
+        static TraceParent get() {
+            try {
+                String text = System.getProperty(PROPERTY);
+                if (!Objects.equals(text, last)) { // the same object as a rule
+                    parent = parse(text);
+                    last = text;
+                }
+                return parent;
+            } catch (SecurityException e) {
+                return null;
+            }
+        }
+    }
+
+    /** The span of the process, as a parent; null: none that is recorded. */
+    static SpanRef current() {
+        TraceParent parent = ofProcess();
+        return parent == null ? null : parent.ref();
+    }
+}
