@@ -57,7 +57,7 @@ def yarn(tmp_path):
     write_site(conf / "yarn-site.xml", settings_of(tmp_path, ports))
     (conf / "log4j.properties").write_text(LOG4J)
     jars = [whole_jar("org.apache.hadoop", "hadoop-client-minicluster", HADOOP)]
-    jars += [whole_jar("org.bouncycastle", f"{name}-jdk18on", "1.82") for name in ("bcprov", "bcpkix")]
+    jars += [whole_jar("org.bouncycastle", f"{name}-jdk18on", "1.82") for name in ("bcprov", "bcutil", "bcpkix")]
     path = ":".join(map(str, [conf, *jars, spark_home(SPARK) / "jars/*"]))
     running = []
     for main in ("resourcemanager.ResourceManager", "nodemanager.NodeManager"):
