@@ -118,15 +118,16 @@ static void heap_pop(Sweep *sweep) {
     }
 }
 
-/* From one begin or end to the next. */
+/* From one begin or end to the next. What ends makes room before what begins: work follows upon work, and what lay
+ * below it would stay in the heap. */
 static void find_busy(Sweep *sweep) {
     guint next = 0;
-    gint64 at_ns = 0;
-    while (next < sweep->n || sweep->n_heap > 0) {
+    gint64 at_ns = G_MININT64;
+    for (;;) {
+        while (sweep->n_heap > 0 && sweep->work[sweep->heap[0]].stretch.to_ns <= at_ns) heap_pop(sweep);
+        if (sweep->n_heap == 0 && next == sweep->n) return;
         if (sweep->n_heap == 0) at_ns = sweep->work[next].stretch.from_ns;
         while (next < sweep->n && sweep->work[next].stretch.from_ns <= at_ns) heap_push(sweep, next++);
-        while (sweep->n_heap > 0 && sweep->work[sweep->heap[0]].stretch.to_ns <= at_ns) heap_pop(sweep);
-        if (sweep->n_heap == 0) continue;
 
         const Stretch *first = &sweep->work[sweep->heap[0]].stretch;
         gint64 until_ns = first->to_ns;

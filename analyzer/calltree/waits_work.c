@@ -161,7 +161,7 @@ static void add_work(Collector *c, guint32 node, gint64 from_ns, gint64 to_ns) {
     add_work_of(c, node, WORK_OWN, from_ns, to_ns);
 }
 
-/* What its children do not cover before the last of them; they come in order of begin. Returns where the rest begins. */
+/* What its children do not cover before the last of them; they come in order of begin. Returns the rest's begin. */
 static gint64 add_time_between(Collector *c, guint32 node) {
     const CallTree *tree = c->tree;
     gint64 at = tree->from_ns[node];

@@ -237,9 +237,8 @@ static char *stream_of(const Waits *waits, const RefNode *node) {
         if (!is_wait(waits, node)) continue;
         SpanCursor cursor = span_cursor(node->span);
         SpanAnnotation annotation;
-        while (span_next_annotation(&cursor, &annotation)) {
+        while (span_next_annotation(&cursor, &annotation))
             if (annotation.key == key) return g_strdup_printf("%.*s", (int)annotation.length, annotation.value);
-        }
     }
     return g_strdup("none");
 }
@@ -372,12 +371,10 @@ static gboolean stands_still(const Waits *waits, const RefNode *station) {
 static gboolean stands_still_at(const Waits *waits, const RefNode *station, gint64 time) {
     g_autoptr(GArray) pieces = standstills_of(waits, station);
     g_autoptr(GPtrArray) receives = receives_at(waits, station);
-    for (guint i = 0; i < pieces->len; i++) {
+    for (guint i = 0; i < pieces->len; i++)
         if (piece_has(g_array_index(pieces, Piece, i), time)) return TRUE;
-    }
-    for (guint i = 0; i < receives->len && station->stands_still; i++) {
+    for (guint i = 0; i < receives->len && station->stands_still; i++)
         if (piece_has(lateness_of(waits, receives->pdata[i]), time)) return TRUE;
-    }
     return FALSE;
 }
 
@@ -398,11 +395,9 @@ static Piece asking_of(const Waits *waits, const RefNode *station) {
 }
 
 /* It does not wait for its reader yet: some of its calls are still to come. */
-static gboolean is_to_send_at(const Waits *waits, const RefNode *station, gint64 time) {
-    if (!is_one_of(waits, station, "OpReadBlockProto") || child_runs_at(station, time)) return FALSE;
-    for (guint i = 0; i < station->children->len; i++)
-        if (((RefNode *)station->children->pdata[i])->span->begin_ns > time) return TRUE;
-    return FALSE;
+static gboolean is_to_send_at(const Waits *waits, const RefNode *node, gint64 time) {
+    const RefNode *last = node->children->len > 0 ? node->children->pdata[node->children->len - 1] : NULL;
+    return last != NULL && last->span->begin_ns > time && is_one_of(waits, node, "OpReadBlockProto");
 }
 
 static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
@@ -410,13 +405,12 @@ static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
     if (node->station == node && (stands_still_at(waits, node, time) || piece_has(asking_of(waits, node), time)))
         return TRUE;
     if (!runs_at(node, time)) return FALSE;
-    if (is_to_send_at(waits, node, time)) return TRUE;
     if (is_receive(waits, node)) {
         if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
         const RefNode *send = sent_by(waits, node);
         return send != NULL && send->span->begin_ns <= time;
     }
-    return !is_wait(waits, node) && !child_runs_at(node, time);
+    return (!is_wait(waits, node) || is_to_send_at(waits, node, time)) && !child_runs_at(node, time);
 }
 
 static guint moments(const Waits *waits) { return (guint)((waits->to_ns - waits->from_ns) / waits->unit_ns); }
@@ -567,14 +561,12 @@ static void find_workers(Waits *waits) {
 
 /* ---- operations that take turns ---- */
 
-static gboolean is_operation(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, "RDD:HadoopRDD");
-}
+static const char *const operations_name = "RDD:HadoopRDD";
 
 static gboolean takes_turns(const Waits *waits, const RefNode *node) {
     const RefNode *caller = node->parent;
-    return is_operation(waits, node) && caller->span != NULL && !is_operation(waits, caller) &&
-           !(waits->meet && is_wait(waits, caller));
+    return is_one_of(waits, node, operations_name) && caller->span != NULL &&
+           !is_one_of(waits, caller, operations_name) && !(waits->meet && is_wait(waits, caller));
 }
 
 static void add_calls(const Waits *waits, GPtrArray *calls, const RefNode *node, gboolean of_operation) {
@@ -625,9 +617,8 @@ static gint last_begun_first(gconstpointer a, gconstpointer b) {
 /* Of what is the caller's own, operations take what they computed. */
 static void share_with_operations(const Waits *waits, RefNode *node) {
     g_autoptr(GPtrArray) operations = g_ptr_array_new();
-    for (guint i = 0; i < node->children->len; i++) {
+    for (guint i = 0; i < node->children->len; i++)
         if (takes_turns(waits, node->children->pdata[i])) g_ptr_array_add(operations, node->children->pdata[i]);
-    }
     g_ptr_array_sort(operations, last_begun_first);
     for (guint i = 0; i < operations->len; i++) {
         RefNode *operation = operations->pdata[i];

@@ -23,6 +23,7 @@ typedef struct Files {
     GRand *rand;
     Slow slow;
     guint64 trace, span;
+    const char *tracer; /* of the spans to come */
 } Files;
 
 /* One file: what happens to each packet at each DataNode, in microseconds from its begin. */
@@ -32,8 +33,8 @@ typedef struct Pipeline {
     gint64 from[REPLICAS][PACKETS], came[REPLICAS][PACKETS], passed[REPLICAS][PACKETS], done[REPLICAS][PACKETS];
 } Pipeline;
 
-static guint64 add(Files *files, guint64 parent, const char *name, const char *tracer, gint64 begin_us, gint64 end_us) {
-    const SpanRow row = {files->trace, ++files->span,     parent,        name, tracer,
+static guint64 add(Files *files, guint64 parent, const char *name, gint64 begin_us, gint64 end_us) {
+    const SpanRow row = {files->trace, ++files->span,     parent,        name, files->tracer,
                          begin_us,     end_us - begin_us, "bytes=65536", 0};
     row_to_batch(&row, files->batch);
     return row.span;
@@ -83,32 +84,32 @@ static void run(Files *files, guint minute, Pipeline *p) {
 static void add_file(Files *files, guint minute, guint number) {
     Pipeline p;
     const gint64 at = (gint64)minute * 60000000 + (gint64)number * 3000000;
-    const char *client = number % 2 ? "FSClient/c1/7" : "FSClient/c2/7";
     choose_nodes(files, &p);
     run(files, minute, &p);
     gint64 end = 0;
     for (guint stage = 0; stage < REPLICAS; stage++) end = MAX(end, p.done[stage][PACKETS - 1] + 1000);
 
     files->trace++;
+    files->tracer = number % 2 ? "FSClient/c1/7" : "FSClient/c2/7";
     files->span = 0;
-    const guint64 root = add(files, 0, "DFSOutputStream#close", client, at, at + end);
+    const guint64 root = add(files, 0, "DFSOutputStream#close", at, at + end);
     guint64 caller = 0;
     for (guint i = 0; i < PACKETS; i++) {
-        const guint64 streamer = add(files, root, "dataStreamer", client, at + p.sent[i], at + p.taken[i]);
-        add(files, streamer, "DataStreamer#writeTo", client, at + p.sent[i], at + p.taken[i]);
+        const guint64 streamer = add(files, root, "dataStreamer", at + p.sent[i], at + p.taken[i]);
+        add(files, streamer, "DataStreamer#writeTo", at + p.sent[i], at + p.taken[i]);
         if (i == 0) caller = streamer;
     }
-    add(files, root, "waitForAckedSeqno", client, at + 1000, at + end);
+    add(files, root, "waitForAckedSeqno", at + 1000, at + end);
     for (guint stage = 0; stage < REPLICAS; stage++) {
         g_autofree char *tracer = g_strdup_printf("DataNode/dn%u/1", p.nodes[stage]);
-        caller = add(files, caller, "OpWriteBlockProto", tracer, at + 900, at + end - 100);
+        files->tracer = tracer;
+        caller = add(files, caller, "OpWriteBlockProto", at + 900, at + end - 100);
         for (guint i = 0; i < PACKETS; i++) {
             const gint64 from = at + p.from[stage][i], came = at + p.came[stage][i], passed = at + p.passed[stage][i];
-            const guint64 packet =
-                add(files, caller, "BlockReceiver#receivePacket", tracer, from, at + p.done[stage][i]);
-            add(files, packet, "PacketReceiver#receiveNextPacket", tracer, from, came);
-            if (stage + 1 < REPLICAS) add(files, packet, "PacketReceiver#mirrorPacketTo", tracer, came + 20, passed);
-            add(files, packet, "ReplicaOutputStreams#writeDataToDisk", tracer, passed, at + p.done[stage][i]);
+            const guint64 packet = add(files, caller, "BlockReceiver#receivePacket", from, at + p.done[stage][i]);
+            add(files, packet, "PacketReceiver#receiveNextPacket", from, came);
+            if (stage + 1 < REPLICAS) add(files, packet, "PacketReceiver#mirrorPacketTo", came + 20, passed);
+            add(files, packet, "ReplicaOutputStreams#writeDataToDisk", passed, at + p.done[stage][i]);
         }
     }
 }

@@ -1,5 +1,5 @@
-/* A link that is slow between two hosts only. Statistics are by host, so such a link shows at its ends alone. Whether it
- * is the link, and not the network of one of them, is told from single transfers: between these two most take much
+/* A link that is slow between two hosts only. Statistics are by host, so such a link shows at its ends alone. Whether
+ * it is the link, and not the network of one of them, is told from single transfers: between these two most take much
  * longer than nearly all of the one to others, and of others to the other. A host with a slow network has others that
  * are as slow, though perhaps few: in the middle of a pipeline what comes is hidden by what goes out. */
 #pragma once
