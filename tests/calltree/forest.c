@@ -86,6 +86,28 @@ static void be_in_pipeline(Maker *m, SpanRec *head, guint i) {
     head->duration_ns = 60 * m->forest->unit_ns;
 }
 
+/* The spans of a read, again and again. */
+static const struct {
+    const char *name;
+    guint back; /* to its parent; 0: the first span of all */
+} reads[] = {{"BlockReaderRemote#new", 0},
+             {"OpReadBlockProto", 1},
+             {"BlockSender#new", 1},
+             {"sendBlock", 2},
+             {"BlockReaderRemote2#readNextPacket", 0}};
+
+static void add_reader(Maker *m, SpanBuilder *builder, guint i) {
+    const guint back = i > 0 ? reads[(i - 1) % G_N_ELEMENTS(reads)].back : 0;
+    if (i > 0) span_builder_parent(builder, m->ids[back > 0 ? i - back : 0]);
+}
+
+static void be_in_read(Maker *m, SpanRec *head, guint i) {
+    head->name = name_called(m, i > 0 ? reads[(i - 1) % G_N_ELEMENTS(reads)].name : "DFSInputStream#byteArrayRead");
+    if (i > 0) return;
+    head->begin_ns = m->forest->base_ns;
+    head->duration_ns = 60 * m->forest->unit_ns;
+}
+
 static void add_parents(Maker *m, SpanBuilder *builder, guint i) {
     guint n = i == 0 || one_in(m, 15) ? 0 : 1;
     if (i == 0 && wrong(m, 8)) n = 1;
@@ -159,10 +181,13 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
     head.name = world_name(m->world, (m->first_name + below(m, m->names)) % WORLD_NAMES);
     head.tracer = world_tracer(m->world, tracer);
     if (m->options->kind == FOREST_PIPELINES) be_in_pipeline(m, &head, i);
+    if (m->options->kind == FOREST_READS) be_in_read(m, &head, i);
     if (wrong(m, 20)) head.duration_ns = -head.duration_ns;
     SpanBuilder builder = span_builder_begin(forest->bytes, &head);
     if (m->options->kind == FOREST_PIPELINES)
         add_station(m, &builder, i, head.name);
+    else if (m->options->kind == FOREST_READS)
+        add_reader(m, &builder, i);
     else
         add_parents(m, &builder, i);
     if (annotated) add_annotations(m, &builder);

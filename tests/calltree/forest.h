@@ -14,9 +14,10 @@ typedef struct Forest {
 } Forest;
 
 typedef enum {
-    FOREST_WILD,     /* what may go wrong does */
-    FOREST_CLEAN,    /* no orphans, cycles, duplicates, reversed times */
-    FOREST_PIPELINES /* clean; a block is written through one to three DataNodes, and packets come at any time */
+    FOREST_WILD,      /* what may go wrong does */
+    FOREST_CLEAN,     /* no orphans, cycles, duplicates, reversed times */
+    FOREST_PIPELINES, /* clean; a block is written through one to three DataNodes, and packets come at any time */
+    FOREST_READS      /* clean; blocks are asked for and sent, each call at any time */
 } ForestKind;
 
 typedef struct ForestOptions {

@@ -343,9 +343,10 @@ static void test_forests(gconstpointer data) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const Kind anything = {FORESTS / 2, {40, FOREST_WILD}}, clean = {FORESTS / 2, {40, FOREST_CLEAN}};
-    static const Kind pipelines = {FORESTS / 20, {30, FOREST_PIPELINES}};
+    static const Kind pipelines = {FORESTS / 20, {30, FOREST_PIPELINES}}, reads = {FORESTS / 20, {20, FOREST_READS}};
     g_test_add_data_func("/calltree/forests/anything", &anything, test_forests);
     g_test_add_data_func("/calltree/forests/clean", &clean, test_forests);
     g_test_add_data_func("/calltree/forests/pipelines", &pipelines, test_forests);
+    g_test_add_data_func("/calltree/forests/reads", &reads, test_forests);
     return g_test_run();
 }
