@@ -77,6 +77,7 @@ static void ask_all(Archive *archive) {
         "jobs?app=app-0",
         "executors?app=app-0",
         "tasks?app=app-0",
+        "tasks/columns?app=app-0&stage=0&causes=true",
         "skew",
         "stragglers?app=app-0",
         "why?app=app-0",

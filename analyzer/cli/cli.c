@@ -28,6 +28,8 @@ static const Command *const cli_commands[] = {
     &command_traces,
     &command_contrast,
     &command_trace,
+    &command_find,
+    &command_span,
     &command_diff,
     &command_import,
     &command_export,

@@ -63,6 +63,7 @@ static const Question questions[] = {
     {"jobs", answer_jobs, ALLOW("app", "limit")},
     {"executors", answer_executors, ALLOW("app", "sort", "limit")},
     {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
+    {"tasks/columns", answer_task_columns, ALLOW("app", "stage", "causes")},
     {"runs", answer_runs, ALLOW("a", "b", "stage", "limit")},
     {"why", answer_why,
      ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",

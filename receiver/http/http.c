@@ -13,6 +13,7 @@
 #include "analyzer/query/jaeger/zipkin.h"
 #include "common/base/thread.h"
 #include "common/store/store_damage.h"
+#include "receiver/http/http_events.h"
 #include "receiver/http/http_shell.h"
 #include "receiver/http/login_page.h"
 #include "receiver/http/metrics/metrics.h"
@@ -34,6 +35,7 @@ struct Http {
     Masker *masker; /* NULL: nothing is masked */
     HttpPosts *posts;
     HttpShell *shell;
+    HttpEvents *events;
     GHashTable *open; /* HttpJob whose exchange is unanswered -> has its first piece been sent? */
     pthread_t thread;
     atomic_bool stopping;
@@ -382,9 +384,13 @@ static void ask(Http *http, HttpExchange *exchange, JobKind kind, const char *qu
 
 static void ask_question(void *arg, HttpExchange *exchange, const char *rest) { ask(arg, exchange, JOB_QUERY, rest); }
 
-/* "trace/columns" and the like. */
+/* "trace/columns" and the like: the question is two words. */
 static void ask_of_trace(void *arg, HttpExchange *exchange, const char *rest) {
     ask(arg, exchange, JOB_QUERY, rest - strlen("trace/"));
+}
+
+static void ask_of_tasks(void *arg, HttpExchange *exchange, const char *rest) {
+    ask(arg, exchange, JOB_QUERY, rest - strlen("tasks/"));
 }
 
 static void ask_marks(void *arg, HttpExchange *exchange, const char *rest) {
@@ -447,6 +453,11 @@ static void stream_output(void *arg, HttpExchange *exchange, const char *rest) {
     http_shell_output(((Http *)arg)->shell, exchange);
 }
 
+static void stream_events(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_events_stream(((Http *)arg)->events, exchange);
+}
+
 static void begin_run(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     const Http *http = arg;
@@ -484,6 +495,8 @@ static const Route routes[] = {
     {API "shell/run", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, begin_run},
     {API "shell/stop", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, stop_run},
     {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_trace},
+    {API "tasks/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_tasks},
+    {API "events", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, stream_events},
     {API "marks", ACCESS_WRITE, TRUE, MARKS_USE, AUDIT_MARK, take_mark},
     {API "marks", ACCESS_READ, FALSE, MARKS_USE, AUDIT_QUESTION, ask_marks},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_question}, /* any of analyzer/query/query.c */
@@ -602,6 +615,8 @@ Http *http_start(const HttpOptions *options) {
 
     http->shell = http_shell_new(http->base, options->shell, options->unguarded);
 
+    http->events = http_events_new(http->base, options->state, http->shell);
+
     const HttpServerOptions server = {
         .listen_fd = options->listen_fd,
         .base = http->base,
@@ -664,6 +679,7 @@ void http_stop(Http *http) {
     atomic_store(&http->stopping, TRUE);
     wake(http);
     pthread_join(http->thread, NULL);
+    http_events_end(http->events);
     http_shell_end(http->shell);
     http_posts_stop(http->posts);
     send_all_posted(http);
@@ -673,6 +689,7 @@ void http_stop(Http *http) {
     send_answers(http);
     http_jobs_free(http->jobs);
     http_server_free(http->server);
+    http_events_free(http->events);
     http_shell_free(http->shell);
     event_free(http->wake);
     event_base_free(http->base);

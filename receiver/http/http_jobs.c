@@ -16,7 +16,7 @@
 #include "common/base/thread.h"
 #include "receiver/background/memory.h"
 #include "receiver/http/status.h"
-#include "receiver/http/status_accounts.h"
+#include "receiver/state/status_accounts.h"
 
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */

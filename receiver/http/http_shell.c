@@ -3,26 +3,20 @@
 #include <string.h>
 
 #include "analyzer/query/shared/json_compact.h"
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/http/event_stream.h"
 #include "receiver/http/masked.h"
 #include "receiver/secure/access.h"
 
 /* Written at once to one reader, who takes it before more is written. */
 #define PIECE_BYTES (64u * 1024)
-/* So that a proxy does not end a connection on which nothing comes, and one whose reader is gone is noticed. */
-#define BEAT_NS (15 * NS_PER_SEC)
-/* When a browser connects again, and when somebody who was refused may try again. */
-#define AGAIN_MS "2000"
-#define RETRY_S  5
+/* When somebody who was refused may try again. */
+#define RETRY_S 5
 
 typedef struct Reader {
-    HttpShell *owner;
-    HttpExchange *exchange;
+    EventStream stream;
     ShellRun *run;
-    guint next;       /* line */
-    gboolean writing; /* a piece is on its way */
-    gint64 wrote_ns;
+    guint next; /* line */
 } Reader;
 
 struct HttpShell {
@@ -60,8 +54,10 @@ void http_shell_analyses(HttpShell *shell, HttpExchange *exchange) {
     send_json(exchange, 200, document);
 }
 
+json_t *http_shell_runs_json(const HttpShell *shell) { return json_pack("{s:o}", "runs", shell_list(shell->shell)); }
+
 void http_shell_runs(HttpShell *shell, HttpExchange *exchange) {
-    send_json(exchange, 200, json_pack("{s:o}", "runs", shell_list(shell->shell)));
+    send_json(exchange, 200, http_shell_runs_json(shell));
 }
 
 /* ---- begin and stop ---- */
@@ -150,50 +146,17 @@ void http_shell_stop(HttpShell *shell, HttpExchange *exchange) {
 
 /* ---- lines as they come ---- */
 
-static void reader_free(Reader *reader) {
-    http_exchange_on_gone(reader->exchange, NULL, NULL);
-    g_queue_remove(&reader->owner->readers, reader);
-    g_free(reader);
-}
-
-/* Its reader sees that it is not whole. */
-static void cut(Reader *reader) {
-    HttpExchange *exchange = reader->exchange;
-    reader_free(reader);
-    http_cut(exchange);
-}
-
-static void on_gone(void *reader) { cut(reader); }
-
-static void add_event(GString *to, const char *name, json_t *data) {
-    gsize size_bytes;
-    g_autofree char *text = json_compact(data, &size_bytes);
-    json_decref(data);
-    g_string_append_printf(to, "event: %s\ndata: ", name);
-    g_string_append_len(to, text, (gssize)size_bytes);
-    g_string_append(to, "\n\n");
-}
-
-static void write_text(Reader *reader, GString *text) {
-    g_autoptr(GBytes) piece = g_string_free_to_bytes(text);
-    reader->writing = TRUE;
-    reader->wrote_ns = clock_monotonic_ns(clock_system());
-    http_send_piece(reader->exchange, piece);
-}
-
 static void write_end(Reader *reader) {
-    HttpExchange *exchange = reader->exchange;
     GString *text = g_string_new(NULL);
-    add_event(text, "end", shell_run_json(reader->run));
-    write_text(reader, text);
-    reader_free(reader);
-    http_send_end(exchange);
+    event_stream_add(text, "end", shell_run_json(reader->run));
+    event_stream_end(&reader->stream, text);
 }
 
 /* What its reader lacks, as far as it fits, once what was written before is taken. */
-static void write_more(Reader *reader) {
+static void write_more(EventStream *stream) {
+    Reader *reader = (Reader *)stream;
     const Child *child = reader->run->child;
-    if (reader->writing) return;
+    if (stream->writing) return;
     if (reader->next >= child_lines(child)) {
         if (child_state(child) != CHILD_RUNNING) write_end(reader);
         return;
@@ -201,15 +164,9 @@ static void write_more(Reader *reader) {
     GString *text = g_string_new(NULL);
     while (reader->next < child_lines(child) && text->len < PIECE_BYTES) {
         g_string_append_printf(text, "id: %u\n", reader->next + 1);
-        add_event(text, "line", json_string(child_line(child, reader->next++)));
+        event_stream_add(text, "line", json_string(child_line(child, reader->next++)));
     }
-    write_text(reader, text);
-}
-
-static void on_drained(void *arg) {
-    Reader *reader = arg;
-    reader->writing = FALSE;
-    write_more(reader);
+    event_stream_write(stream, text);
 }
 
 typedef struct Asked {
@@ -223,20 +180,10 @@ static void add_param(void *arg, const char *name, const char *value) {
     *field = g_strdup(value);
 }
 
-static gboolean has_room(const HttpShell *shell, const char *peer) {
-    guint n = 0;
-    for (const GList *at = shell->readers.head; at != NULL; at = at->next)
-        if (strcmp(http_exchange_peer(((const Reader *)at->data)->exchange), peer) == 0) n++;
-    return n < SHELL_PEER_READERS && shell->readers.length < SHELL_READERS;
-}
-
 static void start_stream(HttpShell *shell, HttpExchange *exchange, ShellRun *run, guint next) {
     Reader *reader = g_new0(Reader, 1);
-    *reader = (Reader){.owner = shell, .exchange = exchange, .run = run, .next = next};
-    g_queue_push_tail(&shell->readers, reader);
-    http_send_start(exchange, "text/event-stream", on_drained, reader);
-    http_exchange_on_gone(exchange, on_gone, reader);
-    write_text(reader, g_string_new("retry: " AGAIN_MS "\n\n"));
+    *reader = (Reader){.stream.more = write_more, .run = run, .next = next};
+    event_stream_open(&reader->stream, &shell->readers, exchange);
 }
 
 void http_shell_output(HttpShell *shell, HttpExchange *exchange) {
@@ -254,7 +201,7 @@ void http_shell_output(HttpShell *shell, HttpExchange *exchange) {
         http_send_error(exchange, 400, "send id=RUN with GET, and after=N or Last-Event-ID, the number of a line");
     else if (run == NULL)
         http_send_error(exchange, 404, "there is no such run, or it is kept no longer: shell/runs lists them");
-    else if (!has_room(shell, http_exchange_peer(exchange)))
+    else if (!event_stream_has_room(&shell->readers, http_exchange_peer(exchange)))
         http_send_error(exchange, 429, "too many read the output of runs: close a tab");
     else
         start_stream(shell, exchange, run, (guint)after);
@@ -263,31 +210,23 @@ void http_shell_output(HttpShell *shell, HttpExchange *exchange) {
 
 /* ---- what happens meanwhile ---- */
 
-static void each_reader(HttpShell *shell, const ShellRun *run, void (*what)(Reader *reader)) {
+static void each_reader(HttpShell *shell, const ShellRun *run, void (*what)(EventStream *stream)) {
     for (GList *at = shell->readers.head, *next; at != NULL; at = next) {
         Reader *reader = at->data;
         next = at->next; /* what is done to one ends no other */
-        if (run == NULL || reader->run == run) what(reader);
+        if (run == NULL || reader->run == run) what(&reader->stream);
     }
 }
 
 static void on_changed(void *arg, ShellRun *run) { each_reader(arg, run, write_more); }
 
-static void on_forgotten(void *arg, ShellRun *run) { each_reader(arg, run, cut); }
-
-static void beat(Reader *reader) {
-    const gint64 now_ns = clock_monotonic_ns(clock_system());
-    if (http_exchange_is_gone(reader->exchange))
-        cut(reader);
-    else if (!reader->writing && now_ns - reader->wrote_ns >= BEAT_NS)
-        write_text(reader, g_string_new(":\n\n"));
-}
+static void on_forgotten(void *arg, ShellRun *run) { each_reader(arg, run, event_stream_cut); }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     HttpShell *shell = arg;
     shell_tick(shell->shell);
-    each_reader(shell, NULL, beat);
+    each_reader(shell, NULL, event_stream_beat);
 }
 
 /* ---- life ---- */
@@ -311,7 +250,7 @@ char *http_shell_child_of(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]) 
 }
 
 void http_shell_end(HttpShell *shell) {
-    each_reader(shell, NULL, cut);
+    each_reader(shell, NULL, event_stream_cut);
     shell_end(shell->shell);
 }
 

@@ -9,10 +9,6 @@
 #include "receiver/http/server.h"
 #include "receiver/shell/shell.h"
 
-/* Readers of output, of all and of one peer: each has a connection for as long as it reads. */
-#define SHELL_READERS      64u
-#define SHELL_PEER_READERS 16u
-
 typedef struct HttpShell HttpShell;
 HttpShell *http_shell_new(struct event_base *base, const ShellSettings *settings, gboolean unguarded);
 /* Once nothing comes any more: ends runs and streams. */
@@ -21,6 +17,9 @@ void http_shell_free(HttpShell *shell);
 /* For HttpServerOptions. */
 int http_shell_socket(const HttpShell *shell);
 char *http_shell_child_of(HttpShell *shell, int fd, char name[PEER_NAME_BYTES]);
+
+/* {"runs": [...]}; a new reference. */
+json_t *http_shell_runs_json(const HttpShell *shell);
 
 /* Each answers the exchange. */
 void http_shell_analyses(HttpShell *shell, HttpExchange *exchange);

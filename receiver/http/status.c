@@ -1,6 +1,6 @@
 #include "receiver/http/status.h"
 
-#include "receiver/http/status_accounts.h"
+#include "receiver/state/status_accounts.h"
 
 static json_t *group_of(const State *state, CounterGroup group) {
     json_t *object = json_object();

@@ -93,6 +93,9 @@ static const PlanParameter of_contrast[] = {OPTION("a-min-duration", PLAN_TEXT, 
 static const PlanParameter of_trace[] = {
     ARGUMENT("id", "trace", TRUE),     BRIEF,  OPTION("fold", PLAN_FLAG, NULL), OPTION("ids", PLAN_FLAG, NULL), LIMIT,
     OPTION("part", PLAN_NUMBER, NULL), THE_END};
+static const PlanParameter of_find[] = {ARGUMENT("id", "trace", TRUE), ARGUMENT("text", NULL, TRUE),
+                                        OPTION("part", PLAN_NUMBER, NULL), LIMIT, THE_END};
+static const PlanParameter of_span[] = {ARGUMENT("id", "span", TRUE), THE_END};
 static const PlanParameter of_diff[] = {ARGUMENT("a", NULL, TRUE),
                                         ARGUMENT("b", NULL, TRUE),
                                         OPTION("kind", PLAN_CHOICE, "period|pattern|trace|app"),
@@ -184,6 +187,8 @@ const PlanAnalysis plan_analyses[] = {
     {"traces", "Traces that match", of_traces},
     {"contrast", "What tells slow traces from the others", of_contrast},
     {"trace", "One trace as a tree", of_trace},
+    {"find", "Which calls of a trace have a text", of_find},
+    {"span", "All that is stored of one span", of_span},
     {"diff", "What became slower", of_diff},
     {"hosts", "Hosts that tasks waited for", of_hosts},
     {"marks", "What was done to the hosts", of_marks},

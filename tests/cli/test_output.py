@@ -121,6 +121,8 @@ CASES = {
     "marks": ("marks.json", ["marks"], {}),
     "marks_80": ("marks.json", ["marks"], {"COLUMNS": "80"}),
     "marks_none": ("marks_none.json", ["marks"], {}),
+    "span": ("span.json", ["span", "4be1c2a09d3f557700000000000003e9"], {}),
+    "find": ("find.json", ["find", "4be1c2a09d3f5577", "anna"], {}),
     "skew": ("skew.json", ["skew"], {}),
     "names": ("names.json", ["names", "block"], {}),
     "names_annotation": ("names_annotation.json", ["names", "--kind", "annotation"], {}),

@@ -299,6 +299,56 @@ static void test_samples(void) {
     }
 }
 
+static gint64 value_at(const json_t *answer, const char *name, gsize row) {
+    const json_t *column = row_where(json_object_get(answer, "columns"), "name", name);
+    return (gint64)json_number_value(json_array_get(json_object_get(column, "values"), row));
+}
+
+static const char *named_at(const json_t *answer, const char *list, const char *column, gsize row) {
+    return json_string_value(json_array_get(json_object_get(answer, list), (gsize)value_at(answer, column, row)));
+}
+
+/* Columns say of each task what `tasks` says, and what `why` says of its cause. */
+static void test_task_columns(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *answer = fixture_answer(&fixture, "tasks/columns", "app=latest&stage=2&causes=true");
+    json_auto_t *tasks = fixture_answer(&fixture, "tasks", "app=latest&stage=2&limit=0");
+    json_auto_t *why = fixture_answer(&fixture, "why", "app=latest&stage=2&limit=0");
+    fixture_check_document("tasks__columns", answer);
+    const json_t *rows = json_object_get(tasks, "tasks"), *slow = json_object_get(why, "stragglers");
+    g_assert_cmpuint(json_array_size(rows), ==, (gsize)number_at(answer, "rows"));
+    g_assert_cmpuint(json_array_size(slow), >, 0);
+
+    const gint64 base_ns = number_at(answer, "begin_time_ns");
+    for (gsize i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i), *metrics = json_object_get(row, "metrics");
+        g_assert_cmpint(value_at(answer, "task", i), ==, number_at(row, "task"));
+        g_assert_cmpint(base_ns + value_at(answer, "begin", i), ==, number_at(row, "begin_time_ns"));
+        g_assert_cmpint(value_at(answer, "duration", i), ==, number_at(row, "duration_ns"));
+        g_assert_cmpint(value_at(answer, "input", i), ==, number_at(metrics, "inputBytes"));
+        g_assert_cmpstr(named_at(answer, "statuses", "status", i), ==, text_at(row, "status"));
+        const char *cause = "";
+        for (gsize k = 0; k < json_array_size(slow); k++) {
+            const json_t *straggler = json_array_get(slow, k);
+            if (number_at(straggler, "task") != number_at(row, "task")) continue;
+            const json_t *found = json_object_get(straggler, "main_cause");
+            if (found != NULL) cause = text_at(found, "topic");
+        }
+        g_assert_cmpstr(named_at(answer, "causes", "cause", i), ==, cause);
+    }
+
+    static const char *const wrong[] = {"app=latest", "app=latest&stage=x", "stage=2", "app=latest&stage=2&causes=7"};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_null(fixture_ask(&fixture, "tasks/columns", wrong[i], &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    }
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "tasks/columns", "app=latest&stage=77", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+}
+
 static void test_marks(void) {
     static const struct {
         const char *params;
@@ -379,6 +429,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/operations/records", test_operations);
     g_test_add_func("/query/operations/pipelines", test_pipelines);
     g_test_add_func("/query/marks", test_marks);
+    g_test_add_func("/query/tasks/columns", test_task_columns);
     g_test_add_func("/query/samples", test_samples);
     g_test_add_func("/query/operations/traces", test_traced_operations);
     g_test_add_func("/query/operations/none", test_without_operations);

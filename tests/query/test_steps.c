@@ -302,6 +302,8 @@ static const struct {
     {"executors", "app=app-1&sort=time", 0},
     {"tasks", "app=app-1", 0},
     {"tasks", "app=app-1&limit=0&sort=duration", 0},
+    {"tasks/columns", "app=app-1&stage=3", 0},
+    {"tasks/columns", "app=app-1&stage=3&causes=true", 0},
     {"runs", "a=other-1&b=app-1", 0},
     {"why", "app=app-1", 0},
     {"why", "trace=1000000000000001", 0},

@@ -175,14 +175,22 @@ def test_the_list_has_the_words_of_plumb(shell, plumb_program):
 def test_each_analysis_is_understood_by_plumb(shell):
     """With every parameter that it may have: plumb may find nothing, but not fault the command line."""
     of_kind = {"flag": True, "number": 1, "list": ["a", "b"]}
-    of_text = {"time": "1h", "duration": "1s", "number": "0.5", "role": "client", "pattern": "1234", "trace": "1" * 16}
+    of_text = {
+        "time": "1h",
+        "duration": "1s",
+        "number": "0.5",
+        "role": "client",
+        "pattern": "1234",
+        "trace": "1" * 16,
+        "span": "1" * 32,
+    }
     named = {"a": "2h..1h", "b": "1h..", "ratio": "2"}
     exclude_each_other = {("nodes", name) for name in ("on-host", "predict", "on")} | {("diff", "stage")}
     exclude_each_other |= {("advise", name) for name in ("since", "until", "simulate", "node")}
     for row in shell.ask("shell/analyses")["analyses"]:
         parameters = {}
         for one in row["parameters"]:
-            text = named.get(one["name"]) or of_text.get(one.get("of"), "1")
+            text = named.get(one["name"]) or of_text.get(one.get("of"), "11")
             value = one["choices"][0] if one["kind"] == "choice" else of_kind.get(one["kind"], text)
             if (row["analysis"], one["name"]) not in exclude_each_other:
                 parameters[one["name"]] = value

@@ -9,6 +9,8 @@ void show_contrast(const json_t *document, const ShowOptions *options, GString *
 void show_samples(const json_t *document, const ShowOptions *options, GString *out);
 void show_pipelines(const json_t *document, const ShowOptions *options, GString *out);
 void show_names(const json_t *document, const ShowOptions *options, GString *out);
+void show_span(const json_t *document, const ShowOptions *options, GString *out);
+void show_find(const json_t *document, const ShowOptions *options, GString *out);
 void show_marks(const json_t *document, const ShowOptions *options, GString *out);
 void show_skew(const json_t *document, const ShowOptions *options, GString *out);
 

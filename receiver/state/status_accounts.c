@@ -1,4 +1,4 @@
-#include "receiver/http/status_accounts.h"
+#include "receiver/state/status_accounts.h"
 
 #include "analyzer/query/spans/sender_rows.h"
 #include "receiver/state/account_report.h"
