@@ -2,6 +2,7 @@
 
     bench/ui                    1,000,000 spans: from the click to the first full frame, then 600 pans and zooms
     bench/ui --spans 100000     a smaller one
+    bench/ui --watch 8          instead: what so many live pages cost, as a share of the rate of spans without them
     bench/ui --json FILE        keeps the figures
 
 The spans are the load client's (bench/README.md): 60 hosts, some 50 seconds. They are made one trace, below one root,
@@ -20,6 +21,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.lib import watchers
 from bench.lib.daemon import BUILD, MODEL, ROOT, Plumbd
 from tests.ui.wait import wait_until_whole
 
@@ -130,25 +132,32 @@ def measure(plumbd):
     }
 
 
+def shown(plumbd, work, options):
+    lines = Path(work, "trace.jsonl")
+    spans = write_trace(lines, options.spans)
+    command = [BUILD / "analyzer/plumb", "import", "--thrift", plumbd.thrift, "--server", plumbd.http, lines]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lines.unlink()
+    plumbd.flush()
+    return {"spans": spans, **measure(plumbd), "plumbd_peak_mb": plumbd.memory_bytes() / 1e6}
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="bench/ui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--spans", type=int, default=1_000_000, metavar="N")
+    parser.add_argument("--watch", type=int, metavar="N")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     with TemporaryDirectory(prefix="plumb-ui-") as work:
         plumbd = Plumbd(Path(work, "plumbd"))
-        lines = Path(work, "trace.jsonl")
-        spans = write_trace(lines, options.spans)
-        command = [BUILD / "analyzer/plumb", "import", "--thrift", plumbd.thrift, "--server", plumbd.http, lines]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lines.unlink()
-        plumbd.flush()
-        figures = {"spans": spans, **measure(plumbd), "plumbd_peak_mb": plumbd.memory_bytes() / 1e6}
+        figures = (
+            watchers.measure(plumbd, options.watch, options.spans) if options.watch else shown(plumbd, work, options)
+        )
         plumbd.stop()
     for name, value in figures.items():
-        print(f"{name:20} {value:,.1f}")
+        print(f"{name:28} {value:,.2f}")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
