@@ -225,6 +225,47 @@ def test_a_copied_address_shows_the_same(cluster, ask_plumb, open_page):
     assert seen(other) == here
 
 
+def test_any_copied_address_shows_the_same(cluster, ask_plumb, open_page):
+    """Of every view but the status, which says how long plumbd has run."""
+    last = cluster.ask("status")["store"]["last_time_ns"]
+    one, other = open_page(cluster), open_page(cluster)
+    for name, (view, values) in addresses(cluster, ask_plumb).items():
+        if name != "status":
+            one.open(view, since=last - 3_600_000_000_000, until=last + 1, **values)
+            other.page.goto(one.page.url)
+            other.settle()
+            assert seen(other) == seen(one), name
+
+
+FOCUSED = "() => (document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"
+
+
+def test_keys_alone_lead_from_the_map_to_the_call(cluster, open_page):
+    def tab_to(start):
+        for _ in range(120):
+            page.page.keyboard.press("Tab")
+            if page.page.evaluate(FOCUSED).startswith(start):
+                return
+        raise AssertionError(f"Tab does not reach {start}")
+
+    page = open_page(cluster)
+    page.open("overview")
+    tab_to("Map of hosts and time")
+    page.page.keyboard.press("ArrowLeft")
+    page.page.locator(".panel h2", has_text=SLOW_HOST).wait_for()
+    page.settle()
+    tab_to("Slowest traces here")
+    page.page.keyboard.press("Enter")
+    page.page.get_by_role("heading", level=1, name="Traces").wait_for()
+    page.settle()
+    first = page.page.locator("tbody a").first.inner_text()
+    tab_to(first)
+    page.page.keyboard.press("Enter")
+    page.page.get_by_role("heading", level=1, name="Trace ").wait_for()
+    page.settle()
+    assert f"on {SLOW_HOST}" in page.text(".sentence")
+
+
 def test_keys_lead_everywhere(cluster, open_page):
     page = open_page(cluster)
     page.open("functions")

@@ -5,5 +5,4 @@
 #include "analyzer/cli/options/invocation.h"
 
 extern const Command command_distribution, command_series, command_contrast, command_samples, command_pipelines,
-    command_skew, command_names, command_mark, command_marks, command_find,
-    command_span;
+    command_skew, command_names, command_mark, command_marks, command_find, command_span;

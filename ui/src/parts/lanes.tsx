@@ -1,10 +1,13 @@
 // Bars over time in lanes, by group: stages of an application, tasks of executors. Elements, so that keys reach them.
 
 import type { VNode } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
 import { axisTime, ticks } from '../text/times.ts'
 import { layLanes } from '../timeline/lanes.ts'
 
+/** What leads somewhere is large enough to be hit; what is narrower is an image, and the table has the link. */
+const TARGET_PX = 24
 const LANE_PX = 18
 
 export interface LaneBar {
@@ -25,24 +28,33 @@ export interface Group {
   readonly bars: readonly LaneBar[]
 }
 
-function Bars({ group, since, length }: { group: Group; since: bigint; length: number }): VNode {
+const open = (href: string | undefined): void => {
+  if (href !== undefined) location.hash = href
+}
+
+function Bars(props: { group: Group; since: bigint; length: number; width: number }): VNode {
+  const { group, since, length, width } = props
+  const lanePx = group.bars.some((bar) => bar.href !== undefined) ? TARGET_PX : LANE_PX
   const bars = group.bars.map((bar) => ({ begin: Number(bar.begin - since), end: Number(bar.end - since) }))
   const { lanes, count } = layLanes(bars)
   return (
     <div class="lane-group">
       <div class="lane-name">{group.name}</div>
-      <div class="lane-bars" style={{ height: `${Math.max(1, count) * LANE_PX}px` }}>
+      <div class="lane-bars" style={{ height: `${Math.max(1, count) * lanePx}px` }}>
         {group.bars.map((bar, i) => (
           <a
             key={bar.key}
-            {...(bar.href === undefined ? { role: 'img' as const } : { href: bar.href })}
+            {...(bar.href === undefined || ((bars[i]!.end - bars[i]!.begin) / length) * width < TARGET_PX
+              ? { role: 'img' as const, onClick: () => open(bar.href) }
+              : { href: bar.href })}
             class={`lane-bar ${bar.className} ${bar.chosen ? 'chosen' : ''}`}
             title={bar.label}
             aria-label={bar.label}
             style={{
               left: `${((100 * bars[i]!.begin) / length).toFixed(3)}%`,
               width: `max(3px, ${((100 * (bars[i]!.end - bars[i]!.begin)) / length).toFixed(3)}%)`,
-              top: `${lanes[i]! * LANE_PX}px`,
+              top: `${lanes[i]! * lanePx}px`,
+              height: `${lanePx - (lanePx === LANE_PX ? 2 : 0)}px`,
             }}
           >
             {bars[i]!.end - bars[i]!.begin > length / 25 && bar.text}
@@ -60,6 +72,16 @@ export function Lanes(props: {
   period?: { readonly since: bigint; readonly until: bigint }
 }): VNode {
   const { groups, label, period } = props
+  const axis = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = axis.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    setWidth(element.clientWidth)
+    return () => observer.disconnect()
+  }, [groups.length === 0])
   const bars = groups.flatMap((group) => group.bars)
   if (bars.length === 0) return <></>
   const since = period?.since ?? bars.reduce((least, bar) => (bar.begin < least ? bar.begin : least), bars[0]!.begin)
@@ -69,11 +91,11 @@ export function Lanes(props: {
   return (
     <section class="card lanes" aria-label={label}>
       {groups.map((group) => (
-        <Bars key={group.name} group={group} since={since} length={length} />
+        <Bars key={group.name} group={group} since={since} length={length} width={width} />
       ))}
       <div class="lane-group">
         <div class="lane-name" />
-        <div class="axis">
+        <div class="axis" ref={axis}>
           {at.map((ns) => (
             <span key={String(ns)} style={{ left: `${(100 * Number(ns - since)) / length}%` }}>
               {axisTime(ns, zone.value, step)}

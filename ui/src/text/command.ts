@@ -4,6 +4,12 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./#-]+$/.test(word) && !word.startsWith('#') ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
+/** Questions that are called otherwise as commands. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  senders: ['status', '--senders'],
+  'trace/find': ['find'],
+}
+
 export type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** What is positional in `plumb`: ids of questions, the host of those about hosts, the two sides of diff. */
@@ -12,10 +18,11 @@ const isPositional = (question: string, name: string): boolean =>
   name === 'app' ||
   (name === 'host' && ['nodes', 'hosts', 'samples'].includes(question)) ||
   (name === 'function' && ['series', 'distribution'].includes(question)) ||
+  (question === 'trace/find' && name === 'text') ||
   (question === 'diff' && (name === 'a' || name === 'b'))
 
 export function plumbCommand(question: string, parameters: Parameters): string {
-  const words = ['plumb', ...(question === 'senders' ? ['status', '--senders'] : [question])]
+  const words = ['plumb', ...(COMMANDS[question] ?? [question])]
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : (value ?? [])).map((one) => [name, one] as const),
   )

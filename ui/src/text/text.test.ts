@@ -46,6 +46,9 @@ describe('commands', () => {
     expect(plumbCommand('functions', { sort: 'bytes.total_bytes' })).toBe('plumb functions --sort bytes')
     expect(plumbCommand('samples', { host: 'dn7', since: '1h' })).toBe('plumb samples dn7 --since 1h')
     expect(plumbCommand('senders', {})).toBe('plumb status --senders')
+    expect(plumbCommand('trace/find', { id: '0123456789abcdef', text: 'a b' })).toBe(
+      "plumb find 0123456789abcdef 'a b'",
+    )
   })
 
   it('take no name for an option', () => {

@@ -1,11 +1,12 @@
 // Which tasks of a stage were slow, and why?
 
 import type { VNode } from 'preact'
+import { askColumns } from '../../api/columns.ts'
 import type { Straggler, TaskRow, TasksAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, linkWith, route, value } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
+import { Choice } from '../../parts/bits.tsx'
 import { Suspects } from '../../parts/cause.tsx'
-import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
@@ -13,52 +14,20 @@ import { t, tx } from '../../text/t.ts'
 import { bytes, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
+import { TaskLanes } from './lanes.tsx'
 import { TaskPanel } from './panel.tsx'
+import { stageTasks, type ColouredBy, type StageHead, type StageTasks } from './tasks.ts'
 
-const TASKS = '2000'
+const TASKS = '200'
 const STRAGGLERS = '500'
-const SLOW_TIMES = 1.5
-const BAD = new Set(['failed', 'killed', 'lost'])
+const BY = [
+  ['status', t('status')],
+  ['cause', t('main cause')],
+  ['duration', t('duration')],
+] as const
 
-function classOf(task: TaskRow): string {
-  if (BAD.has(task.status)) return 'failed'
-  if (task.status === 'running') return 'running'
-  return (task.times_median ?? 0) >= SLOW_TIMES ? 'slow-bar' : 'fine'
-}
-
-function barOf(task: TaskRow, chosen: string | undefined): LaneBar[] {
-  if (task.begin_time_ns === undefined || task.duration_ns === undefined) return []
-  const times =
-    task.times_median === undefined
-      ? ''
-      : t(', {timesMedian} times the median', { timesMedian: task.times_median.toFixed(1) })
-  return [
-    {
-      key: String(task.task),
-      begin: task.begin_time_ns,
-      end: task.begin_time_ns + BigInt(Math.round(task.duration_ns)),
-      label: t('task {task}, {status}: {duration}{times}', {
-        task: task.task,
-        status: word(task.status),
-        duration: duration(task.duration_ns),
-        times,
-      }),
-      text: String(task.task),
-      className: classOf(task),
-      href: linkWith({ sel: String(task.task) }),
-      chosen: String(task.task) === chosen,
-    },
-  ]
-}
-
-function groupsOf(tasks: readonly TaskRow[], chosen: string | undefined): Group[] {
-  const groups = new Map<string, LaneBar[]>()
-  for (const task of tasks) {
-    const name = `${visible(task.host ?? '')} · ${visible(task.executor ?? '')}`
-    groups.set(name, [...(groups.get(name) ?? []), ...barOf(task, chosen)])
-  }
-  return [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([name, bars]) => ({ name, bars }))
-}
+const columnsRead = async (path: string, signal: AbortSignal): Promise<StageTasks> =>
+  stageTasks(await askColumns<StageHead>(path, signal))
 
 function columnsOf(causes: ReadonlyMap<number, Straggler>): Column<TaskRow>[] {
   return [
@@ -94,26 +63,41 @@ function columnsOf(causes: ReadonlyMap<number, Straggler>): Column<TaskRow>[] {
   ]
 }
 
+/** Of a stage with many tasks the chosen one may be none of those that are listed. */
+function Chosen({
+  app,
+  stage,
+  causes,
+}: {
+  app: string
+  stage: string | undefined
+  causes: ReadonlyMap<number, Straggler>
+}): VNode {
+  const answer = useQuestion<TasksAnswer>('tasks', { app, stage, task: value('sel') })
+  const task = answer.data?.tasks[0]
+  return task === undefined ? <></> : <TaskPanel task={task} straggler={causes.get(task.task)} />
+}
+
 function Tasks({ answer, why }: { answer: TasksAnswer; why: WhyAnswer | undefined }): VNode {
   const chosen = value('sel')
   const causes = new Map(why?.stragglers.map((one) => [one.task, one]))
   const task = answer.tasks.find((one) => String(one.task) === chosen)
   return (
-    <>
-      <Lanes label={t('Tasks of each executor over time')} groups={groupsOf(answer.tasks, chosen)} />
-      {answer.more === true && (
-        <p class="more">
-          {tx('The first {tasks} of {fittingTasks} tasks.', {
-            tasks: count(answer.tasks.length),
-            fittingTasks: count(answer.fitting_tasks),
-          })}
-        </p>
-      )}
-      <div class={task === undefined ? '' : 'beside trace'}>
+    <div class={chosen === undefined ? '' : 'beside trace'}>
+      <div>
         <Table label={t('Tasks')} columns={columnsOf(causes)} rows={answer.tasks} rowKey={(row) => String(row.task)} />
-        {task !== undefined && <TaskPanel task={task} straggler={causes.get(task.task)} />}
+        {answer.more === true && (
+          <p class="more">
+            {tx('The first {tasks} of {fittingTasks} tasks.', {
+              tasks: count(answer.tasks.length),
+              fittingTasks: count(answer.fitting_tasks),
+            })}
+          </p>
+        )}
       </div>
-    </>
+      {task !== undefined && <TaskPanel task={task} straggler={causes.get(task.task)} />}
+      {task === undefined && chosen !== undefined && <Chosen app={answer.app} stage={value('stage')} causes={causes} />}
+    </div>
   )
 }
 
@@ -124,6 +108,10 @@ export function StageView(): VNode {
   const whyAsked = { app, stage, limit: STRAGGLERS }
   const tasks = useQuestion<TasksAnswer>('tasks', parameters)
   const why = useQuestion<WhyAnswer>('why', whyAsked)
+  const as = value('as')
+  const by: ColouredBy = as === 'cause' || as === 'duration' ? as : 'status'
+  const columnsAsked = { app, stage, ...(by === 'cause' ? { causes: 'true' } : {}) }
+  const drawn = useQuestion<StageTasks>('tasks/columns', columnsAsked, columnsRead)
   return (
     <View
       title={t('Stage {stage}', { stage: stage ?? '' })}
@@ -144,16 +132,23 @@ export function StageView(): VNode {
         )
       }
       tools={
-        <a class="button" href={linkTo('operations', app, { stage })}>
-          {t('Its operations')}
-        </a>
+        <>
+          <Choice name="as" label={t('coloured by')} options={BY} />
+          <a class="button" href={linkTo('operations', app, { stage })}>
+            {t('Its operations')}
+          </a>
+        </>
       }
       asked={[
         { question: 'tasks', parameters },
+        { question: 'tasks/columns', parameters: columnsAsked, command: false },
         { question: 'why', parameters: whyAsked },
       ]}
     >
       {why.data && <Suspects suspects={why.data.suspects} />}
+      <Shown answer={drawn} lines={8}>
+        {(data) => <TaskLanes tasks={data} by={by} />}
+      </Shown>
       <Shown answer={tasks} lines={14}>
         {(data) => <Tasks answer={data} why={why.data} />}
       </Shown>

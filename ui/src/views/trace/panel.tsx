@@ -6,7 +6,7 @@ import { zone } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
-import { Copy } from '../../parts/view.tsx'
+import { Copy, Sames } from '../../parts/view.tsx'
 import { t } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { duration } from '../../text/units.ts'
@@ -102,6 +102,9 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
           {t('Slowest traces with it')}
         </a>
       </p>
+      <div class="sames">
+        <Sames asked={[{ question: 'span', parameters: { id } }]} />
+      </div>
     </section>
   )
 }

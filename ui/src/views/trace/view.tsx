@@ -217,7 +217,12 @@ export function TraceView(): VNode {
       title={t('Trace {id}', { id: route.value.id })}
       question={t('Where did the time go?')}
       sentence={sentence(trace, most)}
-      asked={[{ question: 'trace', parameters: { id: route.value.id, part: value('part') } }]}
+      asked={[
+        { question: 'trace', parameters: { id: route.value.id, part: value('part') } },
+        ...(asked.find.length < FIND_LEAST
+          ? []
+          : [{ question: 'trace/find', parameters: { id: route.value.id, part: value('part'), text: asked.find } }]),
+      ]}
       tools={
         <>
           <Choice name="as" label={t('as')} options={large ? [shapes[1], shapes[0]] : shapes} />
