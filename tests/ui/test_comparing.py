@@ -42,11 +42,15 @@ def addresses(busy, ask_plumb):
         "diff-traces": ("diff", {"kind": "trace", "a": quick, "b": slow}),
         "operations": (f"operations/{busy.app}", {}),
         "function-open": ("functions", {"open": quote("BlockReceiver#receiveBlock datanode")}),
+        "overview-marks": ("overview", {}),
+        "app-busy": (f"app/{busy.app}", {}),
+        "stage-cause": (f"stage/{busy.app}", {"stage": "0.0", "as": "cause", "sel": "12"}),
         "traces-differ": ("traces", {"area": slow_area(busy, ask_plumb), "limit": "20", "tick": quick}),
     }
 
 
 NAMES = ["hosts", "host", "diff", "diff-hosts", "diff-traces", "operations", "function-open", "traces-differ"]
+NAMES += ["overview-marks", "app-busy", "stage-cause"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,7 +34,7 @@ export function Bands(props: {
           <g key={band.key} class="band">
             <title>{band.label}</title>
             <rect x={begin} y={top} width={Math.max(2, cut(x(band.end)) - begin)} height={bottom - top} />
-            <line x1={begin} x2={begin} y1={top} y2={bottom} />
+            {x(band.begin) >= left && <line x1={begin} x2={begin} y1={top} y2={bottom} />}
           </g>
         )
       })}
