@@ -54,7 +54,8 @@ function Bars(props: { group: Group; since: bigint; length: number; width: numbe
               left: `${((100 * bars[i]!.begin) / length).toFixed(3)}%`,
               width: `max(3px, ${((100 * (bars[i]!.end - bars[i]!.begin)) / length).toFixed(3)}%)`,
               top: `${lanes[i]! * lanePx}px`,
-              height: `${lanePx - (lanePx === LANE_PX ? 2 : 0)}px`,
+              height: `${lanePx}px`,
+              lineHeight: `${lanePx - 2}px`,
             }}
           >
             {bars[i]!.end - bars[i]!.begin > length / 25 && bar.text}
