@@ -433,11 +433,8 @@ bool parse_app_end(JsonEvents *json, object &event) {
 
 /* Of Hadoop's configuration: how HDFS is read, and what a node of YARN gives to containers. */
 constexpr const char *HADOOP_PROPERTIES[] = {
-    "dfs.client.hedged.read.threadpool.size",
-    "dfs.client.read.shortcircuit",
-    "dfs.replication",
-    "yarn.nodemanager.resource.cpu-vcores",
-    "yarn.nodemanager.resource.memory-mb",
+    "dfs.client.hedged.read.threadpool.size", "dfs.client.read.shortcircuit",        "dfs.replication",
+    "yarn.nodemanager.resource.cpu-vcores",   "yarn.nodemanager.resource.memory-mb",
 };
 
 bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {

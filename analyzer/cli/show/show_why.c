@@ -359,6 +359,7 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     show_slow_stages(&out, field_list(document, "stages"));
     show_head(&out, document);
     show_may_change(&out, document);
+
     show_silent(&out, field_list(document, "silent"));
     show_exclusions(out.style, document, out.text);
     show_untraced(&out, document);

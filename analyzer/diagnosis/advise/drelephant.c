@@ -186,6 +186,7 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
         {"shuffle read", offsetof(AdviseExecutor, shuffle_read_bytes), LEAST_BYTES},
         {"shuffle write", offsetof(AdviseExecutor, shuffle_write_bytes), LEAST_BYTES},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(spreads); i++) {
         if (spreads[i].offset == offsetof(AdviseExecutor, storage_peak_bytes) && !storage_known(facts)) {
             elephant_unknown(elephant, GROUP_EXECUTORS, spreads[i].rule, "the log has no storage memory of executors");

@@ -305,6 +305,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
     const guint n = answer_rows(asked, limit, list->len, answer);
     for (guint i = 0; i < n; i++)
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
+
     if (!add_stages(&why, answer, error)) return NULL;
     json_t *const named[] = {rows, json_object_get(answer, "stages")};
     if (!app_stage_names_add(asked->archive, why.entry->key, named, G_N_ELEMENTS(named), error)) return NULL;
