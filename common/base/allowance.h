@@ -56,8 +56,8 @@ void allowance_sort(gpointer items, gsize n, gsize item_bytes, GCompareDataFunc 
 /* The same as allowance_goes_on(), with the error. FALSE: stop. LIMIT: it needs too much memory or time by itself;
  * BUSY: others have the memory; PEER: the asker left. */
 gboolean allowance_check(GError **error);
-/* Of a part of an answer that took too much memory by itself, and has given it back: the rest goes on without it. FALSE:
- * that is not why it ended. */
+/* Of a part of an answer that took too much memory by itself, and has given it back: the rest goes on without it.
+ * FALSE: that is not why it ended. */
 gboolean allowance_forgive(void);
 /* Has too much been charged already? Cheaper, and looks at nothing else. */
 gboolean allowance_over(void);

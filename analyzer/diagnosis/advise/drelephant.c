@@ -1,3 +1,5 @@
+#include "analyzer/diagnosis/advise/drelephant.h"
+
 #include <math.h>
 #include <string.h>
 

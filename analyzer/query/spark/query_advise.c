@@ -106,8 +106,8 @@ static gboolean add_reads(AdviseFacts *facts, AppCauses *causes, GError **error)
         const AppStage *stage = app_stage(causes->tasks, s);
         if (!has_input(facts, stage)) continue;
         ReadsSum sum = {causes->tasks->table, {.stage = stage->stage, .attempt = stage->attempt}};
-        if (!app_hdfs_visit_stage(causes->hdfs, causes->stragglers, s, STAGE_TASKS_READ,
-                                  (TaskHdfsVisitor){add_reads_of, &sum}, error))
+        if (!app_hdfs_visit_stage(causes->hdfs, causes->stragglers, s,
+                                  (TaskHdfsVisitor){add_reads_of, &sum, STAGE_TASKS_READ}, error))
             return FALSE;
         if (sum.reads.tasks > 0) g_array_append_val(facts->reads, sum.reads);
         left -= STAGE_TASKS_READ;

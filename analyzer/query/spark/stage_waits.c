@@ -76,8 +76,8 @@ static void read_task(void *arg, guint32 row, const TaskHdfs *hdfs) {
 
 static gboolean read_stage(const Asked *asked, AppCauses *causes, StageWait *wait, GArray *sums, GError **error) {
     StageReading reading = {asked, causes->tasks->table, wait, sums};
-    return app_hdfs_visit_stage(causes->hdfs, causes->stragglers, wait->stage, STAGE_TASKS_READ,
-                                (TaskHdfsVisitor){read_task, &reading}, error);
+    return app_hdfs_visit_stage(causes->hdfs, causes->stragglers, wait->stage,
+                                (TaskHdfsVisitor){read_task, &reading, STAGE_TASKS_READ}, error);
 }
 
 static Period period_of(const AppCauses *causes, guint32 stage) {

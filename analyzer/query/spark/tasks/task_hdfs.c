@@ -195,10 +195,10 @@ gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GErro
     return TRUE;
 }
 
-gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, guint32 most,
-                              TaskHdfsVisitor visitor, GError **error) {
+gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, TaskHdfsVisitor visitor,
+                              GError **error) {
     const StageTasks *tasks = &stragglers->stages[stage];
-    const guint32 n = MIN(tasks->n, most);
+    const guint32 n = MIN(tasks->n, visitor.most);
     for (guint32 i = 0; i < n; i++) {
         const guint32 row = stragglers->order[tasks->first + (guint32)((guint64)i * tasks->n / n)];
         const TaskHdfs *facts;

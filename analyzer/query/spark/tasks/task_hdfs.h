@@ -33,10 +33,11 @@ gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GErro
 typedef struct TaskHdfsVisitor {
     void (*visit)(void *arg, guint32 row, const TaskHdfs *facts);
     void *arg;
+    guint32 most; /* tasks of a stage to be read */
 } TaskHdfsVisitor;
-/* Facts of 'most' tasks of a stage that ended well, evenly; of those that have some. */
-gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, guint32 most,
-                              TaskHdfsVisitor visitor, GError **error);
+/* Facts of tasks of a stage that ended well, evenly; of those that have some. */
+gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, TaskHdfsVisitor visitor,
+                              GError **error);
 
 /* Of how many tasks links were found, by kind; and of how many facts were read. */
 typedef struct AppHdfsCounts {
