@@ -122,7 +122,7 @@ def test_a_slow_collector(plumbd, forward, stub, tmp_path):
 
     headers.chmod(0o644)
     done = forward(collector.url, "--to-headers", headers)
-    assert done.returncode == 1 and str(headers) in done.stderr
+    assert done.returncode == 2 and str(headers) in done.stderr
 
 
 @pytest.mark.parametrize("answer, said", [((401, {}, "who?"), "--to-headers"), ((400, {}, "bad"), "HTTP 400: bad")])
@@ -194,4 +194,4 @@ def test_position_of_another(plumbd, forward, stub, tmp_path):
     position = tmp_path / "position"
     position.write_text(json.dumps({"version": 1, "to": "http://elsewhere", "since_time_ns": 1, "sent": []}))
     done = forward(stub().url, "--follow", "--position", position)
-    assert done.returncode == 1 and "is no position of a forwarding to" in done.stderr
+    assert done.returncode != 0 and "is no position of a forwarding to" in done.stderr

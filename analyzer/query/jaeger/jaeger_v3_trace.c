@@ -8,11 +8,18 @@
 #include "common/base/error.h"
 
 #define RESULT_SPANS 20000u
+#define ROWS_AT_ONCE 1000u
+#define TRACE_HIGH   "trace_id.high"
 #define WARNINGS     "@jaeger@warnings" /* the attribute that Jaeger's page shows as such */
 
 static void put(JsonText *out, const char *literal) { json_put_bytes(out, literal, strlen(literal)); }
 
 /* ---- spans ---- */
+
+static json_t *annotations_of(json_t *row) {
+    if (json_object_get(row, "annotations") == NULL) json_object_set_new(row, "annotations", json_object());
+    return json_object_get(row, "annotations");
+}
 
 /* Spans of HDFS have the service that they are listed by; what the process says of itself stays. */
 static void set_service(json_t *row) {
@@ -25,54 +32,60 @@ static void set_service(json_t *row) {
     if (strlen(json_string_value(process)) == name.service.length &&
         memcmp(json_string_value(process), name.service.data, name.service.length) == 0)
         return;
-    json_t *annotations = json_object_get(row, "annotations");
-    if (annotations == NULL) {
-        annotations = json_object();
-        json_object_set_new(row, "annotations", annotations);
-    }
-    json_object_set(annotations, "process", (json_t *)process);
+    json_object_set(annotations_of(row), "process", (json_t *)process);
     json_object_set_new(row, "process", json_text(name.service.data, name.service.length));
 }
 
 static void warn(json_t *row, guint shown, guint all) {
     g_autofree char *text = g_strdup_printf("%u of %u spans: the rest is in plumb trace", shown, all);
-    json_object_set_new(json_object_get(row, "annotations"), WARNINGS, json_string(text));
+    json_object_set_new(annotations_of(row), WARNINGS, json_string(text));
 }
 
-/* As the question "trace" has them. */
-static json_t *rows_of(JaegerTraces *traces, const TraceView *view) {
-    g_auto(JsonText) text = {NULL, 0, 0};
-    g_auto(TraceRows) rows = {traces->asked->archive, view, &text, g_string_new(NULL)};
-    guint shown = 0;
-    put(&text, "[");
+/* Some rows of a trace, as the question "trace" has them. Documents of them take ten times their text. */
+typedef struct Rows {
+    JsonText text;
+    guint n;
+    guint shown, all; /* of the trace, to say which are left out; equal: none */
+    char high[17];    /* upper half of its id */
+} Rows;
+
+static void put_resources(JaegerTraces *traces, Rows *some) {
+    put(&some->text, "]");
+    json_auto_t *list = json_loadb(some->text.data, some->text.used, JSON_ALLOW_NUL, NULL);
+    json_t *row, *first = json_array_get(list, 0);
+    size_t i;
+    json_array_foreach(list, i, row) set_service(row);
+    if (some->shown < some->all) warn(first, some->shown, some->all);
+    some->shown = some->all;
+    json_object_set_new(annotations_of(first), TRACE_HIGH, json_string(some->high));
+
+    json_auto_t *request = otlp_request(list);
+    json_array_foreach(json_object_get(request, "resourceSpans"), i, row) {
+        if (!allowance_goes_on()) break;
+        put(traces->text, traces->text->used > 0 ? "," : "");
+        json_put_value(traces->text, row);
+    }
+    json_text_clear(&some->text);
+    some->n = 0;
+}
+
+void jaeger_v3_add_spans(JaegerTraces *traces, const TraceView *view) {
+    const guint room = RESULT_SPANS - traces->spans, all = view->tree->n_spans;
+    Rows some = {.shown = MIN(room, all), .all = all};
+    g_auto(TraceRows) rows = {traces->asked->archive, view, &some.text, g_string_new(NULL)};
+    const guint64 high = jaeger_trace_high(traces->asked->archive, view);
+    g_snprintf(some.high, sizeof some.high, "%016" G_GINT64_MODIFIER "x", high);
+
     for (guint32 i = 1; i < view->tree->n_nodes && traces->spans < RESULT_SPANS; i++) {
         const SpanRec *span = view->tree->span[i];
         if (span == NULL) continue;
         if (!allowance_goes_on_with(span->size_bytes)) break;
-        if (shown++ > 0) put(&text, ",");
+        put(&some.text, some.n++ > 0 ? "," : "[");
         trace_rows_add_span(&rows, span);
         traces->spans++;
+        if (some.n == ROWS_AT_ONCE) put_resources(traces, &some);
     }
-    put(&text, "]");
-
-    json_t *list = json_loadb(text.data, text.used, JSON_ALLOW_NUL, NULL), *row;
-    size_t i;
-    json_array_foreach(list, i, row) set_service(row);
-    if (shown < view->tree->n_spans && json_array_size(list) > 0)
-        warn(json_array_get(list, 0), shown, view->tree->n_spans);
-    return list;
-}
-
-void jaeger_v3_add_spans(JaegerTraces *traces, const TraceView *view) {
-    json_auto_t *rows = rows_of(traces, view);
-    json_auto_t *request = otlp_request(rows);
-    json_t *resource;
-    size_t i;
-    json_array_foreach(json_object_get(request, "resourceSpans"), i, resource) {
-        if (!allowance_goes_on()) break;
-        put(traces->text, traces->text->used > 0 ? "," : "");
-        json_put_value(traces->text, resource);
-    }
+    if (some.n > 0) put_resources(traces, &some);
     traces->traces++;
     traces->full = traces->spans >= RESULT_SPANS;
 }
