@@ -9,6 +9,7 @@
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
 #pragma once
 
+#include "common/model/host_mark.h"
 #include "common/model/spark_given.h"
 #include "common/model/spark_peaks.h"
 #include "common/model/spark_plan.h"
@@ -117,16 +118,6 @@ typedef struct HostSample {
     SparkDisks disks;
     SparkNets nets;
 } HostSample;
-
-/* Something that was done, on one host or on all: a fault that was made, a deployment. A record with the same host, begin
- * and kind replaces it, so that what still lasts may get its end later. */
-typedef struct HostMark {
-    const char *host;        /* MARK_ALL_HOSTS: all */
-    gint64 begin_ns, end_ns; /* end -1: a moment */
-    const char *kind;        /* "fault", "deployment", ... */
-    const char *text;
-} HostMark;
-#define MARK_ALL_HOSTS "*"
 
 typedef struct SparkSplit {
     const char *app;

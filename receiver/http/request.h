@@ -15,7 +15,7 @@
 
 typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
 
-/* What a request brings, by method and path; of HTTP_COMMAND it is a few lines for the shell, or a mark, and no spans. */
+/* What a request brings, by method and path; of HTTP_COMMAND it is a few lines for the shell, or a mark, no spans. */
 typedef enum { HTTP_NO_SPANS, HTTP_OTLP, HTTP_ZIPKIN, HTTP_HTRACED, HTTP_COMMAND } HttpSpans;
 
 typedef struct HttpRequest {

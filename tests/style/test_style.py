@@ -248,7 +248,7 @@ def test_third_party_headers_stay_in_named_files():
         "liblzf/": r"spark-bridge/storage/unpack_lzf\.c$",
         "jansson.h": r"spark-bridge/(storage/(stored_webhdfs|positions)|bridge_report|samples/samples\w*)\.c$"
         r"|common/wire/(json|otlp|htraced)/\w+\.[ch]$|analyzer/(query|cli|otlp|load/results)/.*\.[ch]$"
-        r"|receiver/(http|http/posts|shell)/\w+\.[ch]$|receiver/secure/audit_line\.c$"
+        r"|receiver/(http|http/posts|shell|state)/\w+\.[ch]$|receiver/secure/audit_line\.c$"
         r"|tests/.*\.[ch]$|fuzz/.*\.c$",
     }
     bad = []

@@ -33,7 +33,8 @@ typedef struct SparkTotals {
 } SparkTotals;
 gboolean archive_spark_totals(Archive *archive, SparkTotals *totals, GError **error);
 
-/* Which records: those of a kind of one owner (application's key; of samples and marks the host), in the order of their keys. */
+/* Which records: those of a kind of one owner (application's key; of samples and marks the host), in the order of their
+ * keys. */
 typedef struct SparkSelect {
     SparkKind kind;
     const char *owner;
@@ -62,9 +63,8 @@ gboolean archive_spark_links_of(Archive *archive, guint64 trace, SparkRecords *i
 gint64 spark_app_age_from_ms(const SparkApp *app, const SparkOwner *owner);
 
 typedef struct SparkRemoval {
-    gint64
-        before_ms; /* applications that ended before go, and samples and marks from before, but of the time of those that stay */
-    gboolean oldest; /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
+    gint64 before_ms; /* applications that ended before go, and samples and marks from before, but of those that stay */
+    gboolean oldest;  /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
     gint64 oldest_before_ms;
 } SparkRemoval;
 typedef struct SparkRemoved {

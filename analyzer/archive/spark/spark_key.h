@@ -19,7 +19,8 @@
  *
  * Values are spark_code.h's. A record that is told again has the same key, so a log that is read again changes nothing.
  * Hashes are FNV-1a with splitmix64's finaliser, 64 bits: an owner whose name differs from that of its hash's entry is
- * refused. -1 is all ones in a key. Stages lie in order, their tasks one behind the other; samples and marks in order of time. */
+ * refused. -1 is all ones in a key. Stages lie in order, their tasks one behind the other; samples and marks
+ * in order of time. */
 #pragma once
 
 #include "common/base/bytes.h"

@@ -53,6 +53,6 @@ gboolean source_export(Source *source, const Ask *ask, const SourceSink *sink, G
 /* Has the server close and store all open traces. Error CONFIG for a store. */
 gboolean source_flush(Source *source, guint64 *closed_traces, GError **error);
 
-/* Sends a mark, as of POST /api/v1/marks, and gives back the answer, a new reference. Errors as of source_ask(); CONFIG for
- * a store. */
+/* Sends a mark, as of POST /api/v1/marks, and gives back the answer, a new reference. Errors as of source_ask();
+ * CONFIG for a store. */
 json_t *source_mark(Source *source, const json_t *mark, GError **error);

@@ -1,5 +1,5 @@
-/* The questions about hosts that are slow: which of them, what of all is slow, and what was done to them. Statistics of functions by minute
- * and host are all that they need; analyzer/diagnosis/nodes/ judges them. */
+/* The questions about hosts that are slow: which of them, what of all is slow, and what was done to them.
+ * Statistics of functions by minute and host are all that they need; analyzer/diagnosis/nodes/ judges them. */
 #pragma once
 
 #include "analyzer/query/shared/question.h"

@@ -7,6 +7,11 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 
+typedef struct Reader {
+    const json_t *object;
+    SparkRecords *records;
+} Reader;
+
 static gboolean known_names(const json_t *object, GError **error) {
     static const char *const known[] = {"text", "kind", "host", "begin", "end", NULL};
     const char *name;
@@ -19,9 +24,8 @@ static gboolean known_names(const json_t *object, GError **error) {
 }
 
 /* A text without control characters; *text stays when it is absent. */
-static gboolean read_text(const json_t *object, const char *name, gsize most_bytes, SparkRecords *records,
-                          const char **text, GError **error) {
-    const json_t *value = json_object_get(object, name);
+static gboolean read_text(const Reader *reader, const char *name, gsize most_bytes, const char **text, GError **error) {
+    const json_t *value = json_object_get(reader->object, name);
     if (value == NULL) return TRUE;
     const char *given = json_string_value(value);
     const gsize length = json_string_length(value);
@@ -30,7 +34,7 @@ static gboolean read_text(const json_t *object, const char *name, gsize most_byt
     for (gsize i = 0; i < length; i++)
         if (g_ascii_iscntrl(given[i]))
             return fail(error, PLUMB_ERROR_INPUT, "\"%s\" of a mark is one line, without control characters", name);
-    *text = spark_text(records, given, length);
+    *text = spark_text(reader->records, given, length);
     return TRUE;
 }
 
@@ -48,12 +52,13 @@ static gboolean read_time(const json_t *object, const char *name, gint64 now_ns,
 }
 
 static gboolean read_mark(const json_t *object, gint64 now_ns, SparkRecords *records, HostMark *mark, GError **error) {
+    const Reader reader = {object, records};
     mark->host = MARK_ALL_HOSTS;
     mark->kind = MARK_KIND;
     mark->begin_ns = now_ns;
-    if (!known_names(object, error) || !read_text(object, "text", MARK_TEXT_MAX_BYTES, records, &mark->text, error) ||
-        !read_text(object, "kind", MARK_KIND_MAX_BYTES, records, &mark->kind, error) ||
-        !read_text(object, "host", LIMIT_NAME_BYTES, records, &mark->host, error) ||
+    if (!known_names(object, error) || !read_text(&reader, "text", MARK_TEXT_MAX_BYTES, &mark->text, error) ||
+        !read_text(&reader, "kind", MARK_KIND_MAX_BYTES, &mark->kind, error) ||
+        !read_text(&reader, "host", LIMIT_NAME_BYTES, &mark->host, error) ||
         !read_time(object, "begin", now_ns, &mark->begin_ns, error) ||
         !read_time(object, "end", now_ns, &mark->end_ns, error))
         return FALSE;

@@ -1,5 +1,5 @@
-/* Bodies with spans or a mark, on their way from the HTTP thread to the journal and the shards, and their answers back. One
- * thread with an intake of its own (receiver/net/intake.h): spans that come over HTTP are journaled, bounded and
+/* Bodies with spans or a mark, on their way from the HTTP thread to the journal and the shards, and their answers back.
+ * One thread with an intake of its own (receiver/net/intake.h): spans that come over HTTP are journaled, bounded and
  * acknowledged as those of the Thrift port are. What waits is bounded; past that a sender is told to wait. Knows no
  * libevent. */
 #pragma once
