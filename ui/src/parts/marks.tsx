@@ -6,7 +6,7 @@ import { zone } from '../app/choices.ts'
 import type { Band } from '../marks/bands.tsx'
 import { t } from '../text/t.ts'
 import { dayTime } from '../text/times.ts'
-import { duration } from '../text/units.ts'
+import { age } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
 import type { Group } from './lanes.tsx'
 
@@ -15,8 +15,7 @@ const lengthOf = (mark: Mark): number => Number((mark.end_time_ns ?? mark.begin_
 const hostOf = (mark: Mark): string => (mark.host === undefined ? t('all hosts') : visible(mark.host))
 
 function labelOf(mark: Mark): string {
-  const lasted =
-    mark.end_time_ns === undefined ? '' : t(', for {duration}', { duration: duration(lengthOf(mark), 1e9) })
+  const lasted = mark.end_time_ns === undefined ? '' : t(', for {duration}', { duration: age(lengthOf(mark)) })
   return t('{kind} on {host} at {time}{lasted}: {text}', {
     kind: visible(mark.kind ?? ''),
     host: hostOf(mark),
