@@ -4,7 +4,7 @@
 #include "common/base/option_table.h"
 
 /* FALSE leaves the result untouched: not of the form, or outside 64 bits. Blanks around are ignored. */
-gboolean size_parse(const char *text, gint64 *size_bytes);      /* for tests */
+gboolean size_parse(const char *text, gint64 *size_bytes); /* for tests */
 gboolean duration_parse(const char *text, gint64 *duration_ns);
 
 /* The shortest exact form that the parsers take: "64M", "1536K", "100"; "2h", "1500ms", "1001ns". */

@@ -9,7 +9,7 @@
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
 #pragma once
 
-#include "common/model/host_mark.h"
+#include "common/model/host_records.h"
 #include "common/model/spark_given.h"
 #include "common/model/spark_peaks.h"
 #include "common/model/spark_plan.h"
@@ -107,17 +107,6 @@ typedef struct SparkOperation {
     OperationSource source;
     double at_start[JVM_FEATURE_COUNT], at_end[JVM_FEATURE_COUNT]; /* -1: absent */
 } SparkOperation;
-
-/* Load of a host over the interval that ends at time_ns. One source may fill only a part of it; parts of the same host,
- * time and source become one record. */
-typedef struct HostSample {
-    const char *host, *source; /* source: "mpstat", "iostat", "sar", "sadf", ... */
-    gint64 time_ns, interval_ns;
-    gint64 zone_offset_s;                     /* east of UTC, as applied to the source's clock */
-    double user, system, iowait, steal, idle; /* shares of 1, all processors together */
-    SparkDisks disks;
-    SparkNets nets;
-} HostSample;
 
 typedef struct SparkSplit {
     const char *app;

@@ -53,8 +53,17 @@ def locked(secure, authority, tmp_path):
 
 ACTIONS = {"/api/v1/export": "export", "/api/v1/flush": "flush", "/logout": "logout"}
 ACTIONS |= {"/api/v1/marks": "mark", "/api/v1/shell/run": "analysis", "/api/v1/shell/stop": "analysis"}
-UNTOLD = {"/healthz", "/readyz", "/metrics", "/", "/assets/none.js", "/v1/traces", "/api/v2/spans", "/writeSpans",
-          "/login.js"}
+UNTOLD = {
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/",
+    "/assets/none.js",
+    "/v1/traces",
+    "/api/v2/spans",
+    "/writeSpans",
+    "/login.js",
+}
 
 
 def test_the_matrix_leaves_a_line_each(locked, authority, tmp_path):
