@@ -112,17 +112,6 @@ def htrace_zipkin_jar(version):
     return whole_jar("org.apache.htrace", "htrace-zipkin", version)
 
 
-def htraced_client_jar(version):
-    """HTrace's client of htraced, compiled from its sources against that version of HTrace: Maven Central lacks it."""
-    pom = ROOT / "tests/ecosystem/htraced-client/pom.xml"
-
-    def make(partial):
-        command = ["mvn", "-q", "-B", "-f", pom, f"-Dhtrace.version={version}", f"-Dbuild.to={partial}", "package"]
-        run(command, f"Maven could not build HTrace's client of htraced {version}")
-
-    return once(cache_root() / f"htraced-client-{version}", make) / "htrace-htraced.jar"
-
-
 def opentelemetry_agent(version="2.24.0"):
     """OpenTelemetry's agent for Java."""
     return whole_jar("io.opentelemetry.javaagent", "opentelemetry-javaagent", version)

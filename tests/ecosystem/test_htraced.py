@@ -1,36 +1,31 @@
-"""What HTrace sends to htraced, over HRPC and REST, against a real plumbd: its own client in a real HDFS of Hadoop 3.1,
-and requests made by hand."""
+"""What HTrace sends to htraced, over HRPC and REST, against a real plumbd: what its own clients sent, and requests made
+by hand.
+
+tests/data/htraced has what the clients of HTrace 4.1.0 and 4.2.0 sent, byte for byte: VERSION.hrpc the requests of
+HRPC, VERSION.http those of REST, one after the other. A proxy before a plumbd recorded them in an HDFS of Hadoop
+3.1.0 with one DataNode: `fs -put` of a file of 1 kB sent over REST; NameNode, DataNode and a `fs -setfacl`, which was
+refused, over HRPC; all every 300 ms. VERSION.spans has the same spans as HTrace's LocalFileSpanReceiver wrote them in
+the same processes. No registry has the client: its jar was built from HTrace's sources, which are the same in both
+versions, with the htrace-core4 of the version, which was in use, too."""
 
 import http.client
+import io
 import json
 import select
 import signal
 import socket
 import struct
 import urllib.parse
+from pathlib import Path
 
 import pytest
 
-from script.hdfs.cluster import Cluster
-from script.hdfs.jars import htraced_client_jar
 from tests.hdfs.spans import content, json_values
 from tests.receiver.waiting import wait_for
 
-HADOOP = "3.1.0"
-SERVERS, CLIENTS = "4.1.0-incubating", "4.2.0-incubating"
+RECORDED = Path(__file__).resolve().parents[1] / "data" / "htraced"
+HRPC_HEAD = "<4sIQI"
 BEGIN_MS = 1_790_000_000_000
-
-
-def tracing(address):
-    """Every call is traced, and written to a file of the process besides."""
-    receivers = "org.apache.htrace.impl.HTracedSpanReceiver;org.apache.htrace.core.LocalFileSpanReceiver"
-    return {
-        "hadoop.htrace.span.receiver.classes": receivers,
-        "hadoop.htrace.local.file.span.receiver.path": "${plumb.local.spans}",
-        "hadoop.htrace.htraced.receiver.address": address,
-        "hadoop.htrace.tracer.id": "%{tname}/${plumb.host}",
-        "fs.shell.htrace.sampler.classes": "AlwaysSampler",
-    }
 
 
 @pytest.fixture
@@ -38,34 +33,76 @@ def plumbd(make_plumbd):
     return make_plumbd(listen__hrpc="127.0.0.1:0").start()
 
 
-def test_htrace_receivers(tmp_path, plumbd):
-    """A put by the shell: NameNode and DataNode send over HRPC, the shell over REST; all that they wrote to their files
-    is here, to the last annotation, and is one tree."""
-    source = tmp_path / "file"
-    source.write_bytes(b"x" * 100_000)
-    jars = [str(htraced_client_jar(version)) for version in (SERVERS, CLIENTS)]
-    core = tracing(":".join(map(str, plumbd.hrpc)))
-    rest = ("-Dhadoop.htrace.htraced.receiver.packed=false", f"-Dhadoop.htrace.htraced.receiver.address={plumbd.http}")
-    with Cluster(tmp_path / "hdfs", HADOOP, datanodes=1, core=core, class_path=jars[0]) as cluster:
-        put = (*rest, "-put", str(source), "/file")
-        assert cluster.java("shell", "org.apache.hadoop.fs.FsShell", put, class_path=jars[1]).wait(60) == 0
-        cluster.stop()  # in order: receivers send what they have
-        files = [cluster.local_spans(name) for name in ("namenode", "datanode1", "shell")]
-        written = {span["a"]: span for file in files for span in json_values(file.read_text())}
+# ---- requests of its clients ----
+
+
+def hrpc_requests(recorded):
+    while recorded:
+        head_bytes = struct.calcsize(HRPC_HEAD)
+        size = head_bytes + struct.unpack_from(HRPC_HEAD, recorded)[3]
+        yield recorded[:size]
+        recorded = recorded[size:]
+
+
+def replay_hrpc(plumbd, recorded):
+    """As the client does it: a connection for each request, closed when the head of the answer is there. How many."""
+    requests = list(hrpc_requests(recorded))
+    for sent in requests:
+        _, method, sequence, _ = struct.unpack_from(HRPC_HEAD, sent)
+        with socket.create_connection(plumbd.hrpc, timeout=30) as peer:
+            peer.sendall(sent)
+            assert peer.recv(20, socket.MSG_WAITALL) == struct.pack("<QIII", sequence, method, 0, 1)
+    return len(requests)
+
+
+def http_requests(recorded):
+    while recorded:
+        head, _, rest = recorded.partition(b"\r\n\r\n")
+        _, fields = head.split(b"\r\n", 1)
+        size = len(head) + 4 + int(http.client.parse_headers(io.BytesIO(fields + b"\r\n\r\n"))["Content-Length"])
+        yield recorded[:size]
+        recorded = recorded[size:]
+
+
+def replay_rest(plumbd, recorded):
+    """On one connection, which stays. How many requests."""
+    host, port = plumbd.http.split(":")
+    requests = list(http_requests(recorded))
+    with socket.create_connection((host, int(port)), timeout=30) as peer:
+        for sent in requests:
+            peer.sendall(sent)
+            reply = http.client.HTTPResponse(peer, method="POST")
+            reply.begin()
+            assert (reply.status, reply.read(), reply.will_close) == (200, b"", False)
+    return len(requests)
+
+
+@pytest.mark.parametrize("version", ["4.1.0", "4.2.0"])
+def test_htrace_receivers(plumbd, version):
+    """NameNode and DataNode send over HRPC, a shell over REST, another over HRPC; all that they wrote to their files is
+    here, to the last annotation, and each command is one tree."""
+    hrpc, rest, local = (RECORDED / f"{version}.{form}" for form in ("hrpc", "http", "spans"))
+    written = {span["a"]: span for span in json_values(local.read_text())}
     roles = {span["r"].split("/")[0] for span in written.values()}
     assert roles == {"NameNode", "DataNode", "FsShell", "FSClient"}
 
+    batches = replay_hrpc(plumbd, hrpc.read_bytes())
+    bodies = replay_rest(plumbd, rest.read_bytes())
     plumbd.flush()
     stored = {span["a"]: span for span in plumbd.export()}
     assert stored.keys() == written.keys()
     assert [content(stored[span_id]) for span_id in written] == [content(span) for span in written.values()]
     metrics = plumbd.metrics()
-    assert metrics["plumbd_http_bodies_total"] > 0 and metrics["plumbd_batches_total"] > 2
+    assert metrics["plumbd_http_bodies_total"] == bodies > 1 and metrics["plumbd_batches_total"] >= batches > 2
 
-    (root,) = [span for span in written.values() if not span["p"]]
-    trace = plumbd.ask(f"trace?id={root['a'][:16]}")
-    assert (trace["spans_total"], trace["orphans"]) == (len(written), 0)
-    assert {row["role"] for row in trace["spans"]} == {"client", "namenode", "datanode"}
+    roots = [span for span in written.values() if not span["p"]]
+    assert {root["d"] for root in roots} == {"put", "setfacl"}
+    for root in roots:
+        members = [span for span in written.values() if span["a"][:16] == root["a"][:16]]
+        trace = plumbd.ask(f"trace?id={root['a'][:16]}")
+        assert (trace["spans_total"], trace["orphans"]) == (len(members), 0)
+        servers = {"namenode", "datanode"} if root["d"] == "put" else {"namenode"}
+        assert {row["role"] for row in trace["spans"]} == {"client", *servers}
 
 
 # ---- requests made by hand ----
@@ -111,7 +148,7 @@ def hrpc_body(spans, count=None, head=None):
 
 
 def request(body, method=1, sequence=2**40 + 1):
-    return struct.pack("<4sIQI", b"HTRC", method, sequence, len(body)) + body
+    return struct.pack(HRPC_HEAD, b"HTRC", method, sequence, len(body)) + body
 
 
 def answer(stream, method=1, sequence=2**40 + 1):
@@ -226,7 +263,7 @@ def test_other_methods(plumbd):
     assert "HRPC 7" in call(plumbd, hrpc_body(SPANS), method=7)
 
 
-@pytest.mark.parametrize("bytes_sent", [b"GET / HTTP/1.1\r\n\r\n", struct.pack("<4sIQI", b"HTRC", 1, 1, 2**31)])
+@pytest.mark.parametrize("bytes_sent", [b"GET / HTTP/1.1\r\n\r\n", struct.pack(HRPC_HEAD, b"HTRC", 1, 1, 2**31)])
 def test_what_is_no_hrpc(plumbd, bytes_sent):
     """The connection is closed before anything is allocated, and counted."""
     with socket.create_connection(plumbd.hrpc, timeout=30) as peer:
