@@ -28,7 +28,8 @@ static ssize_t result_of(Transport *transport, int result) {
     }
 }
 
-/* As much as there is: a record has 16 KiB at most, and a read of the socket brings several. */
+/* What one read of the socket brings: records of 16 KiB at most, several of them. Of what the socket has beyond, an event
+ * tells; asking for it would be a call of the system that mostly finds nothing. */
 static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
     gsize have = 0, got;
     transport->holds = FALSE;
@@ -45,6 +46,7 @@ static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
         }
         have += got;
         transport->greeted = TRUE;
+        if (!SSL_has_pending(transport->ssl)) return (ssize_t)have;
     }
     transport->holds = TRUE;
     return (ssize_t)have;
