@@ -9,8 +9,8 @@
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
 #pragma once
 
-#include "common/model/host_records.h"
 #include "common/model/spark_given.h"
+#include "common/model/spark_hosts.h"
 #include "common/model/spark_peaks.h"
 #include "common/model/spark_plan.h"
 
