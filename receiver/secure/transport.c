@@ -28,8 +28,8 @@ static ssize_t result_of(Transport *transport, int result) {
     }
 }
 
-/* What one read of the socket brings: records of 16 KiB at most, several of them. Of what the socket has beyond, an event
- * tells; asking for it would be a call of the system that mostly finds nothing. */
+/* What one read of the socket brings: records of 16 KiB at most, several of them. An event tells of what the socket has
+ * beyond; asking for it would be a call of the system that mostly finds nothing. */
 static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
     gsize have = 0, got;
     transport->holds = FALSE;
