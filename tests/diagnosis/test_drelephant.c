@@ -220,7 +220,8 @@ static void test_score(void) {
 /* One stage whose median task takes so long, with one of so long. */
 static void put_tasks(Made *made, double median_ms, double max_ms, gint64 wall_ms) {
     AdviseStage stage = {.stage = 3, .tasks = 100, .end_ms = wall_ms};
-    stage.time = (AdviseSpread){.n = 100, .median = median_ms, .max = max_ms};
+    stage.run = (AdviseSpread){.n = 100, .median = median_ms, .max = max_ms};
+    stage.time = (AdviseSpread){.n = 100, .median = 1e8, .max = 1e12}; /* its run is what counts */
     g_array_set_size(made->facts->stages, 0);
     g_array_append_val(made->facts->stages, stage);
 }
@@ -306,15 +307,15 @@ static void test_later_executors(void) {
         assert_rule(&made, "memory asked", (Severity)(i + 1));
         one->heap_peak_bytes += 1;
         assert_rule(&made, "memory asked", (Severity)i);
-        one->memory_bytes = 1000;
-        one->unified_peak_bytes = used[i] * 1000;
+        one->memory_bytes = 1000 * MIB;
+        one->unified_peak_bytes = used[i] * 1000 * MIB;
         assert_rule(&made, "unified memory", (Severity)(i + 1));
         one->unified_peak_bytes += 1;
         assert_rule(&made, "unified memory", (Severity)i);
     }
 
-    one->unified_peak_bytes = 800;
-    AdviseExecutor idle = {.id = "2", .memory_bytes = 1000, .unified_peak_bytes = 1};
+    one->unified_peak_bytes = 800 * MIB;
+    AdviseExecutor idle = {.id = "2", .memory_bytes = 1000 * MIB, .unified_peak_bytes = 1};
     g_array_append_val(made.facts->executors, idle);
     assert_rule(&made, "unified memory", SEVERITY_NONE); /* one that had no task is no fault */
     g_array_index(made.facts->executors, AdviseExecutor, 0).heap_peak_bytes = 1000 * MIB;
@@ -325,12 +326,41 @@ static void test_later_executors(void) {
     assert_note(&made, "out of memory, container killed", "recommended: 2224m of overhead"); /* 1200 and 1024 */
 }
 
+/* Small executors, and those that may have little, waste little. */
+static void test_later_floors(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    made_set(&made, "spark.executor.memory", "2049m");
+    AdviseExecutor *one = &g_array_index(made.facts->executors, AdviseExecutor, 0);
+    one->heap_peak_bytes = 100 * MIB;
+    one->memory_bytes = 256 * MIB + 1;
+    one->unified_peak_bytes = 1;
+    assert_rule(&made, "memory asked", SEVERITY_CRITICAL);
+    assert_rule(&made, "unified memory", SEVERITY_CRITICAL);
+    one->memory_bytes = 256 * MIB;
+    assert_rule(&made, "unified memory", SEVERITY_NONE);
+    one->memory_bytes = 1000 * MIB;
+    made_set(&made, "spark.memory.fraction", "0.05");
+    assert_rule(&made, "unified memory", SEVERITY_NONE);
+    made_set(&made, "spark.memory.fraction", "0.06");
+    assert_rule(&made, "unified memory", SEVERITY_CRITICAL);
+    made_set(&made, "spark.executor.memory", "2g");
+    assert_rule(&made, "memory asked", SEVERITY_NONE);
+    assert_rule(&made, "unified memory", SEVERITY_NONE);
+
+    made.facts->run_ms = 300000;
+    made.facts->gc_ms = 60000;
+    assert_rule(&made, "much garbage collection", SEVERITY_CRITICAL);
+    made.facts->run_ms = 299999;
+    assert_rule(&made, "much garbage collection", SEVERITY_NONE);
+}
+
 /* Both ends, of the same share; neither counts for severity and score. */
 static void test_later_collection(void) {
-    static const double much[] = {80, 90, 100, 150}, little[] = {50, 40, 30, 10};
+    static const double much[] = {80e3, 90e3, 100e3, 150e3}, little[] = {50e3, 40e3, 30e3, 10e3};
     g_auto(Made) made;
     made_plain(&made);
-    made.facts->run_ms = 1000;
+    made.facts->run_ms = 1e6;
     for (guint i = 0; i < 4; i++) {
         made.facts->gc_ms = much[i];
         assert_rule(&made, "much garbage collection", (Severity)(i + 1));
@@ -360,6 +390,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/drelephant/later/stages", test_later_stages);
     g_test_add_func("/drelephant/later/advice", test_later_advice);
     g_test_add_func("/drelephant/later/executors", test_later_executors);
+    g_test_add_func("/drelephant/later/floors", test_later_floors);
     g_test_add_func("/drelephant/later/collection", test_later_collection);
     return g_test_run();
 }

@@ -1,6 +1,7 @@
-/* Rules of Dr. Elephant's later versions. Its spilling was never MODERATE, as the condition was LOW's, and its advice
- * on that was thrown away; one idle executor made unified memory CRITICAL; stages without one finished task did not
- * count. Here they do what they say. */
+/* Rules of Dr. Elephant's later versions, with their floors. Its spilling was never MODERATE, as the condition was
+ * LOW's, and its advice on that was thrown away; one idle executor made unified memory CRITICAL; stages without one
+ * finished task did not count; garbage collection was held against the life of executors. Here they do what they say.
+ * docs/advise.md has what else differs. */
 #include <math.h>
 
 #include "analyzer/diagnosis/advise/drelephant_rows.h"
@@ -16,6 +17,12 @@
 #define HEAP_LEAST      (640 * MIB)
 #define HEAP_ROOM       1.25
 #define OVERHEAD_MORE   GIB
+
+/* Floors: of as much or less, nothing is said. */
+#define HEAP_FLOOR     (2 * GIB)
+#define UNIFIED_FLOOR  (256 * MIB)
+#define FRACTION_FLOOR 0.05
+#define RUN_FLOOR_MS   (5 * MS_A_MINUTE) /* below */
 
 static const double long_limits[] = {2.5, 5, 10, 15};
 static const double skew_limits[] = {2, 4, 8, 16};
@@ -59,12 +66,12 @@ static ElephantRow *worst_row(Elephant *elephant, const char *rule, const Worst 
 
 /* ---- stages ---- */
 
-static double median_minutes(const AdviseStage *stage) { return stage->time.median / MS_A_MINUTE; }
+static double median_minutes(const AdviseStage *stage) { return stage->run.median / MS_A_MINUTE; }
 
 static double skew_of(const AdviseStage *stage) {
-    const double most_ms = stage->time.max, wall_ms = (double)(stage->end_ms - stage->begin_ms);
-    const gboolean matters = most_ms > SKEW_LEAST_MS && most_ms > SKEW_OF_STAGE * wall_ms && stage->time.median > 0;
-    return matters ? most_ms / stage->time.median : 0;
+    const double most_ms = stage->run.max, wall_ms = (double)(stage->end_ms - stage->begin_ms);
+    const gboolean matters = most_ms > SKEW_LEAST_MS && most_ms > SKEW_OF_STAGE * wall_ms && stage->run.median > 0;
+    return matters ? most_ms / stage->run.median : 0;
 }
 
 static double data_of(const AdviseStage *stage) {
@@ -111,7 +118,7 @@ static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
     if (row->severity > SEVERITY_NONE)
         row->note = g_strdup_printf(
             "recommended: %.0f partitions",
-            MIN(ceil(longest.stage->tasks * longest.stage->time.median / WANTED_TASK_MS), MOST_PARTITIONS));
+            MIN(ceil(longest.stage->tasks * longest.stage->run.median / WANTED_TASK_MS), MOST_PARTITIONS));
     worst_row(elephant, "task skew", &skew, skew_limits);
     row = worst_row(elephant, "spill", &spill, spill_limits);
     if (row->severity > SEVERITY_NONE) row->note = spill_advice(facts, spill.stage);
@@ -134,26 +141,35 @@ static void judge_heap(const AdviseFacts *facts, Elephant *elephant) {
     }
 
     const double asked = memory_asked(facts, profile), times = asked / (peak + HEAP_RESERVED);
-    ElephantRow *row = elephant_row(elephant, GROUP_LATER, rule, elephant_reached(times, memory_limits),
-                                    g_strdup_printf("%.3g times the peak and 300 MiB", times));
+    const Severity severity = asked > HEAP_FLOOR ? elephant_reached(times, memory_limits) : SEVERITY_NONE;
+    ElephantRow *row =
+        elephant_row(elephant, GROUP_LATER, rule, severity, g_strdup_printf("%.3g times the peak and 300 MiB", times));
     if (row->severity == SEVERITY_NONE) return;
     g_autofree char *enough = bytes_setting(MIN(MAX(peak * HEAP_ROOM + HEAP_RESERVED, HEAP_LEAST), asked));
     row->note = g_strdup_printf("recommended: %s", enough);
+}
+
+static gboolean above_floors(const AdviseFacts *facts, const AdviseExecutor *executor) {
+    return memory_asked(facts, executor->profile) > HEAP_FLOOR && executor->memory_bytes > UNIFIED_FLOOR &&
+           advise_number(facts, "spark.memory.fraction") > FRACTION_FLOOR;
 }
 
 /* Of the executor that used most of it; those without a task say nothing. */
 static void judge_unified(const AdviseFacts *facts, Elephant *elephant) {
     const char *rule = "unified memory";
     double most = -1;
+    const AdviseExecutor *user = NULL;
     for (guint i = 0; i < facts->executors->len; i++) {
         const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
         if (executor->tasks == 0 || executor->unified_peak_bytes <= 0 || executor->memory_bytes <= 0) continue;
-        most = MAX(most, executor->unified_peak_bytes / executor->memory_bytes);
+        const double share = executor->unified_peak_bytes / executor->memory_bytes;
+        if (share > most) most = share, user = executor;
     }
-    if (most < 0)
+    if (user == NULL)
         elephant_unknown(elephant, GROUP_LATER, rule, "the log has no peaks of execution and storage memory");
     else
-        elephant_row(elephant, GROUP_LATER, rule, fallen_to(most, unified_limits),
+        elephant_row(elephant, GROUP_LATER, rule,
+                     above_floors(facts, user) ? fallen_to(most, unified_limits) : SEVERITY_NONE,
                      g_strdup_printf("%.3g of what it may have", most));
 }
 
@@ -169,8 +185,9 @@ static void judge_kills(const AdviseFacts *facts, Elephant *elephant) {
 
 static void judge_collection(const AdviseFacts *facts, Elephant *elephant) {
     const double share = share_of(facts->gc_ms, facts->run_ms);
-    elephant_row(elephant, GROUP_LATER, "much garbage collection", elephant_reached(share, gc_limits),
-                 g_strdup_printf("%.3g", share));
+    const gboolean enough = facts->run_ms >= RUN_FLOOR_MS;
+    elephant_row(elephant, GROUP_LATER, "much garbage collection",
+                 enough ? elephant_reached(share, gc_limits) : SEVERITY_NONE, g_strdup_printf("%.3g", share));
     if (facts->run_ms > 0)
         elephant_row(elephant, GROUP_LATER, "little garbage collection", fallen_to(share, little_gc_limits),
                      g_strdup_printf("%.3g", share));
