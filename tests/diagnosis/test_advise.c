@@ -316,6 +316,38 @@ static void test_idle(void) {
     ASSERT_FINDS(made, "idle", TRUE);
 }
 
+/* An executor that got no more tasks stood idle for its failures: only the other's idle time is the job's. */
+static void test_idle_beside_exclusions(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    made.facts->run_ms = 230000; /* 0.425 of 400,000 is idle */
+    made.facts->most_tasks = 2;
+    made_set(&made, "spark.executor.instances", "2");
+    ASSERT_FINDS(made, "idle", TRUE);
+    g_array_index(made.facts->executors, AdviseExecutor, 0).host = "w1";
+    const SparkExclusion stage = {.executor = "0", .stage = 7, .time_ms = 10000, .back_ms = -1, .failures = 2};
+    g_array_append_val(made.facts->exclusions, stage); /* while that runs, 80 s of two cores: 10,000 of 240,000 */
+    SparkExclusion *first = &g_array_index(made.facts->exclusions, SparkExclusion, 0);
+    ASSERT_FINDS(made, "idle", FALSE);
+    first->time_ms = 46000; /* 44 s: 82,000 of 312,000 */
+    ASSERT_FINDS(made, "idle", FALSE);
+    first->time_ms = 80000; /* 10 s: 150,000 of 380,000 */
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = finding_of(advice, "idle");
+    g_assert_cmpfloat(finding->cost_ms, ==, 150000);
+    g_assert_cmpfloat_with_epsilon(finding->share, 150.0 / 380, 1e-9);
+    g_assert_nonnull(strstr(g_ptr_array_index(finding->evidence, 2), "20 core-seconds of it are left out"));
+    g_assert_cmpuint(finding->changes->len, ==, 0); /* fewer executors would not do */
+
+    const SparkExclusion host = {.host = "w1", .stage = -1, .time_ms = 85000, .back_ms = 95000, .failures = 1};
+    g_array_append_val(made.facts->exclusions, host); /* 5 s more: what is both counts once */
+    g_autoptr(Advice) both = advise(made.facts, FALSE);
+    g_assert_cmpfloat(finding_of(both, "idle")->cost_ms, ==, 140000);
+    g_array_index(made.facts->exclusions, SparkExclusion, 1).host = "w2";
+    g_autoptr(Advice) other = advise(made.facts, FALSE);
+    g_assert_cmpfloat(finding_of(other, "idle")->cost_ms, ==, 150000);
+}
+
 static void test_driver(void) {
     g_auto(Made) made;
     made_init(&made);
@@ -345,6 +377,10 @@ static void test_locality(void) {
     stage->task_ms -= 5000;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
     assert_change(finding_of(advice, "locality"), 0, "spark.locality.wait", "0s");
+    const SparkExclusion exclusion = {.executor = "1", .stage = -1, .time_ms = 50000, .back_ms = -1};
+    g_array_append_val(made.facts->exclusions, exclusion);
+    ASSERT_FINDS(made, "locality", FALSE); /* cores were idle for their failures */
+    g_array_set_size(made.facts->exclusions, 0);
     stage->local = 359;
     ASSERT_FINDS(made, "locality", FALSE);
     stage->local = 360;
@@ -670,6 +706,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/gc", test_gc);
     g_test_add_func("/advise/cache", test_cache);
     g_test_add_func("/advise/idle", test_idle);
+    g_test_add_func("/advise/idle/exclusions", test_idle_beside_exclusions);
     g_test_add_func("/advise/driver", test_driver);
     g_test_add_func("/advise/locality", test_locality);
     g_test_add_func("/advise/allocation", test_allocation);

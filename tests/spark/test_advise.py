@@ -79,7 +79,8 @@ def test_what_executors_were_given(filled, version):
     """Executor 0 failed until it got no more tasks; a stage had a profile of resources; memory was measured."""
     daemon, keys = filled
     key = keys[version, "given"]
-    (finding,) = [f for f in advice(filled, version, "given")["findings"] if f["rule"] == "failures"]
+    (finding,) = advice(filled, version, "given")["findings"]  # that it was idle then is no fault of its own
+    assert finding["rule"] == "failures"
     said = {text for text in finding["evidence"] if "excluded" in text}
     assert said == {"executor 0 was excluded from stage 0 after 2 failures", "executor 0 was excluded after 3 failures"}
     for command in ("why", "executors"):

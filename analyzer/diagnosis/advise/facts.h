@@ -44,7 +44,7 @@ static inline double stage_shuffle_bytes(const AdviseStage *stage) {
 }
 
 typedef struct AdviseExecutor {
-    const char *id, *reason;
+    const char *id, *host, *reason;
     gint64 profile; /* as a stage's */
     guint32 cores, tasks;
     gint64 begin_ms, end_ms;

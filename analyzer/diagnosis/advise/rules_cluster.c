@@ -22,6 +22,56 @@ static gboolean long_enough(const AdviseFacts *facts) {
     return !facts->running && (double)(facts->end_ms - facts->begin_ms) >= LEAST_APP_MS;
 }
 
+/* ---- executors that got no more tasks ---- */
+
+typedef struct Stretch {
+    gint64 begin_ms, end_ms;
+} Stretch;
+
+static gint stretch_compare(gconstpointer a, gconstpointer b) {
+    const Stretch *x = a, *y = b;
+    return x->begin_ms < y->begin_ms ? -1 : x->begin_ms > y->begin_ms;
+}
+
+/* While a stage ran, where it is from that alone. FALSE: it is another executor's, or takes no time. */
+static gboolean excluded_stretch(const AdviseFacts *facts, const SparkExclusion *exclusion,
+                                 const AdviseExecutor *executor, Stretch *stretch) {
+    const gboolean its = exclusion->executor != NULL ? g_strcmp0(exclusion->executor, executor->id) == 0
+                                                     : g_strcmp0(exclusion->host, executor->host) == 0;
+    *stretch = (Stretch){MAX(exclusion->time_ms, executor->begin_ms), executor->end_ms};
+    if (exclusion->back_ms >= 0) stretch->end_ms = MIN(stretch->end_ms, exclusion->back_ms);
+    for (guint i = 0; its && exclusion->stage >= 0 && i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (stage->stage == exclusion->stage && stage->attempt == MAX(exclusion->stage_attempt, 0))
+            stretch->end_ms = MIN(stretch->end_ms, stage->end_ms);
+    }
+    return its && stretch->begin_ms < stretch->end_ms;
+}
+
+/* Core-ms of executors that were excluded meanwhile: they stood idle because tasks had failed there. */
+static double excluded_ms(const AdviseFacts *facts) {
+    double sum_ms = 0;
+    g_autoptr(GArray) stretches = g_array_new(FALSE, FALSE, sizeof(Stretch));
+    for (guint i = 0; facts->exclusions->len > 0 && i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        gint64 until_ms = executor->begin_ms;
+        g_array_set_size(stretches, 0);
+        for (guint k = 0; k < facts->exclusions->len; k++) {
+            Stretch stretch;
+            if (excluded_stretch(facts, &g_array_index(facts->exclusions, SparkExclusion, k), executor, &stretch))
+                g_array_append_val(stretches, stretch);
+        }
+
+        g_array_sort(stretches, stretch_compare);
+        for (guint k = 0; k < stretches->len; k++) {
+            const Stretch *stretch = &g_array_index(stretches, Stretch, k);
+            sum_ms += (double)MAX(stretch->end_ms - MAX(stretch->begin_ms, until_ms), 0) * executor->cores;
+            until_ms = MAX(until_ms, stretch->end_ms);
+        }
+    }
+    return sum_ms;
+}
+
 /* ---- idle cores ---- */
 
 /* Fewer executors do for as many tasks as ever ran at once. */
@@ -45,20 +95,24 @@ static void fewer_cores(const AdviseFacts *facts, Finding *finding) {
 void rule_idle(const AdviseFacts *facts, Advice *advice) {
     const double cpus =
         MAX(advise_number(facts, "spark.task.cpus"), 1); /* what is held is in cores, and slots in tasks */
-    const double quiet_ms = facts->quiet_ms * facts->slots * cpus, run_ms = facts->run_ms * cpus;
-    const double idle_ms = facts->held_ms - run_ms - MIN(quiet_ms, facts->held_ms);
-    if (!long_enough(facts) || share_of(idle_ms, facts->held_ms) < IDLE_LEAST) return;
+    const double out_ms = MIN(excluded_ms(facts), facts->held_ms), held_ms = facts->held_ms - out_ms;
+    const double quiet_ms = facts->quiet_ms * facts->slots * cpus * share_of(held_ms, facts->held_ms);
+    const double run_ms = facts->run_ms * cpus, idle_ms = held_ms - run_ms - MIN(quiet_ms, held_ms);
+    if (!long_enough(facts) || share_of(idle_ms, held_ms) < IDLE_LEAST) return;
     if (hosts_to_blame(facts, advice, "idle")) return;
 
     Finding *finding = advice_add(advice, "idle", FINDING_POSSIBLE);
     g_autofree char *held = core_time_text(facts->held_ms), *run = core_time_text(run_ms);
+    g_autofree char *out = core_time_text(out_ms);
     finding->what = g_strdup_printf("%.0f %% of what the executors held was idle beside running tasks.",
-                                    100 * share_of(idle_ms, facts->held_ms));
+                                    100 * share_of(idle_ms, held_ms));
     finding_evidence(finding, "%u executors held %s; tasks ran for %s", facts->executors->len, held, run);
     finding_evidence(finding, "%u tasks could run at once; %u did at most", facts->slots, facts->most_tasks);
+    if (out_ms > 0)
+        finding_evidence(finding, "%s of it are left out: executors got no more tasks after failures there", out);
     finding->cost_ms = idle_ms;
-    finding->share = share_of(idle_ms, facts->held_ms);
-    if (facts->most_tasks < PEAK_ROOM * facts->slots) {
+    finding->share = share_of(idle_ms, held_ms);
+    if (out_ms <= 0 && facts->most_tasks < PEAK_ROOM * facts->slots) {
         finding->saves_ms = idle_ms * (1 - share_of(facts->most_tasks, facts->slots));
         fewer_cores(facts, finding);
     } else if (!advise_flag(facts, "spark.dynamicAllocation.enabled")) {
@@ -133,6 +187,7 @@ static void locality_stage(const AdviseFacts *facts, const AdviseStage *stage, d
 }
 
 void rule_locality(const AdviseFacts *facts, Advice *advice) {
+    if (excluded_ms(facts) > 0) return; /* cores that stood idle did not wait for data */
     for (guint i = 0; i < facts->stages->len; i++) {
         double idle = 0;
         const AdviseStage *stage = advise_stage(facts, i);

@@ -136,6 +136,7 @@ static void add_executor(Loading *loading, const SparkExecutor *record) {
     executor->profile = record->profile;
     executor->begin_ms = record->added_ms;
     executor->end_ms = record->removed_ms;
+    executor->host = record->host;
     executor->reason = record->reason;
     executor->memory_bytes = (double)MAX(record->memory_bytes, 0);
     executor->heap_peak_bytes = (double)MAX(record->peaks[PEAK_HEAP], 0);
