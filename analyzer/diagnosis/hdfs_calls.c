@@ -85,3 +85,29 @@ CallClass hdfs_call_class(const char *name, Role role) {
     /* DFSClient's own, "getFileInfo", "hsync": HDFS alone names functions without their class. */
     return g_ascii_islower(name[0]) && !strpbrk(name, "#:./ ") ? CALL_WAIT : CALL_APPLICATION;
 }
+
+guint8 hdfs_call_does(const char *name) {
+    static const struct {
+        const char *name;
+        guint8 does;
+    } known[] = {
+        {"ClientNamenodeProtocol#getBlockLocations", DOES_OPEN},
+        {"ClientNamenodeProtocol#create", DOES_CREATE},
+        {"DFSInputStream#byteArrayRead", DOES_READ},
+        {"DFSInputStream#byteBufferRead", DOES_READ},
+        {"DFSInputStream#byteArrayPread", DOES_READ},
+        {"DFSInputStream#byteBufferPread", DOES_READ},
+        {"DFSInputStream#zeroCopyRead", DOES_READ},
+        {"BlockReaderRemote2#readNextPacket", DOES_FETCH},
+        {"BlockReaderRemote#readChunk", DOES_FETCH}, /* of Hadoop 2 */
+        {"WebHdfsFileSystem#read", DOES_READ | DOES_FETCH},
+        /* Their other functions only call these. */
+        {"BlockReaderLocal#fillBuffer", DOES_FETCH_LOCAL},
+        {"BlockReaderLocal#readWithoutBounceBuffer", DOES_FETCH_LOCAL},
+        {"BlockReaderLocalLegacy#fillBuffer", DOES_FETCH_LOCAL},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(known); i++)
+        if (strcmp(known[i].name, name) == 0) return known[i].does;
+    return 0;
+}

@@ -26,6 +26,7 @@ typedef struct Place {
     gboolean top;     /* a top call */
     gboolean outside; /* nothing but the application's spans above and in it */
     gboolean beside;  /* in a thread of its own, or below such a node */
+    gboolean opening; /* asks where a file's blocks are, or is below such a node */
     gboolean counted;
 } Place;
 
@@ -89,6 +90,7 @@ static void find_places(Sweep *sweep, guint32 root) {
         gboolean was_outside = !up || up->outside;
         place->outside = application && was_outside;
         place->beside = node->class == CALL_ASYNC || (up && up->beside);
+        place->opening = (node->does & DOES_OPEN) || (up && up->opening);
 
         if (application)
             place->list = LIST_NONE;
@@ -133,6 +135,7 @@ static void add_share(Sweep *sweep, guint32 node, const HdfsShare *share) {
     sweep->places[node].counted = TRUE;
     sweep->facts->of[share->resource] += share->ns;
     sweep->facts->hdfs_ns += share->ns;
+    if (share->role == ROLE_NAMENODE && sweep->places[node].opening) sweep->facts->opening_ns += share->ns;
 }
 
 static HdfsShare share_of(const Sweep *sweep, guint32 node, HdfsResource resource, gint64 ns) {
@@ -311,6 +314,21 @@ static GArray *find_events(const Sweep *sweep, guint32 root) {
     return events;
 }
 
+/* What a client's call fetched. Webhdfs knows no files of its own host. */
+static void add_bytes(const Sweep *sweep, guint32 at) {
+    const FactsNode *node = &sweep->nodes[at];
+    if (node->does & DOES_FETCH_LOCAL) {
+        sweep->facts->local_bytes += node->bytes;
+        return;
+    }
+    const guint32 other = other_side(sweep, at);
+    sweep->facts->bytes += node->bytes;
+    if (other && sweep->nodes[other].host != node->host)
+        sweep->facts->remote_bytes += node->bytes;
+    else if (other && !(node->does & DOES_READ))
+        sweep->facts->own_bytes += node->bytes;
+}
+
 /* What clients' calls counted, whichever thread they ran in. */
 static void add_counts(Sweep *sweep, guint32 root) {
     const CallTree *tree = sweep->tree;
@@ -320,12 +338,11 @@ static void add_counts(Sweep *sweep, guint32 root) {
         if (i > root && (node->failed || failed_below[i])) failed_below[tree->parent[i]] = TRUE;
         if (!tree->span[i] || node->class == CALL_APPLICATION || side_of(node) == SIDE_SERVER) continue;
         if (sweep->places[i].top) sweep->facts->top_calls++;
+        if (sweep->places[i].top && (node->does & DOES_READ)) sweep->facts->reads++;
         if (node->failed && !failed_below[i]) sweep->facts->failures++;
-        if (node->opens) sweep->facts->files++;
-        if (node->bytes <= 0) continue;
-        guint32 other = other_side(sweep, i);
-        sweep->facts->bytes += node->bytes;
-        if (other && sweep->nodes[other].host != node->host) sweep->facts->remote_bytes += node->bytes;
+        if (node->does & (DOES_OPEN | DOES_CREATE)) sweep->facts->files++;
+        if (node->does & DOES_OPEN) sweep->facts->opens++;
+        if (node->bytes > 0) add_bytes(sweep, i);
     }
 }
 

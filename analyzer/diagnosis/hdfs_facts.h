@@ -35,9 +35,9 @@ typedef struct FactsNode {
     guint64 block;      /* id of the block that it handles; 0: unknown */
     gint64 socket_ns;   /* CALL_TRANSFER: of its time, what it waited for the socket, and what it took to transfer; */
     gint64 transfer_ns; /* 0 and 0: unknown */
-    gint64 bytes;       /* of the packets that a client's call took from a DataNode; else 0 */
+    gint64 bytes;       /* that a client's call fetched, from a DataNode or a file of its host; else 0 */
     gboolean failed;    /* ended by an exception */
-    gboolean opens;     /* a client's call that opens a file, or makes one */
+    guint8 does;        /* hdfs_call_does() */
 } FactsNode;
 
 typedef struct HdfsShare {
@@ -55,11 +55,16 @@ typedef struct HdfsFacts {
     gint64 namenode_ns, datanode_ns; /* waited for these; the network to a known DataNode is the DataNode's */
     guint32 slowest;                 /* tracer of the DataNode that was waited for most; 0: for none */
     gint64 slowest_ns;
-    gint64 bytes;        /* read from DataNodes by packets */
+    gint64 opening_ns;   /* of the NameNode's time, while it was asked where a file's blocks are */
+    gint64 bytes;        /* fetched from DataNodes */
     gint64 remote_bytes; /* of these from another host than the client's */
+    gint64 own_bytes;    /* by block readers from the DataNode of the client's host */
+    gint64 local_bytes;  /* read by the client itself from files of its host (short-circuit) */
     guint32 top_calls;
+    guint32 reads;    /* of these those that read a file */
     guint32 failures; /* calls of the client that ended by an exception: each is tried again, or ends the task */
     guint32 files;    /* opened and made */
+    guint32 opens;    /* of these opened */
     GArray *shares;   /* HdfsShare, the greatest first (after hdfs_facts_finish()) */
 } HdfsFacts;
 

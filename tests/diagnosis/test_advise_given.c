@@ -90,42 +90,97 @@ static void test_namenode(void) {
     g_auto(Made) made;
     made_init(&made);
     AdviseReads *reads = read_by(&made, &traced);
-    reads->files = 100, reads->bytes = 1599 * MIB, reads->namenode_ms = 18000, reads->calls = 200;
+    reads->opens = 100, reads->bytes = 1000 * MIB, reads->local_bytes = 599 * MIB, reads->opening_ms = 18000;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
     const Finding *finding = finding_of(advice, "namenode");
     g_assert_cmpfloat(finding->cost_ms, ==, 36000); /* of all tasks */
     g_assert_cmpfloat(finding->saves_ms, ==, 36000 * (1 - 13 / 100.0));
     g_assert_cmpstr(finding->what, ==,
-                    "stage 7 (Exchange) waits for the NameNode in 10 % of its time: it reads 16 MiB of each file.");
-    g_assert_cmpstr(g_ptr_array_index(finding->evidence, 1), ==, "0.06 files opened for each MiB");
+                    "stage 7 (Exchange) waits for the NameNode in 10 % of its time, to open files: it reads 16 MiB per "
+                    "open.");
+    g_assert_cmpstr(g_ptr_array_index(finding->evidence, 1), ==, "0.06 opens for each MiB");
     g_assert_cmpuint(finding->changes->len, ==, 0);
+    g_assert_cmpuint(finding->certainty, ==, FINDING_POSSIBLE); /* files may be large, and little of them read */
 
     made_set(&made, "spark.sql.files.maxPartitionBytes", "1m"); /* it opens large files again and again */
     g_autoptr(Advice) pieces = advise(made.facts, FALSE);
     assert_change(finding_of(pieces, "namenode"), 0, "spark.sql.files.maxPartitionBytes", "128m");
 
-    reads->bytes = 1600 * MIB;
+    reads->local_bytes = 600 * MIB;
     ASSERT_FINDS(made, "namenode", FALSE);
-    reads->bytes = 1599 * MIB;
-    reads->namenode_ms = 17999;
+    reads->local_bytes = 599 * MIB;
+    reads->opening_ms = 17999;
     ASSERT_FINDS(made, "namenode", FALSE);
-    reads->namenode_ms = 18000;
+    reads->opening_ms = 18000;
     reads->tasks = 3;
     ASSERT_FINDS(made, "namenode", FALSE);
+}
+
+/* Of files of 1 GiB some columns are read: 5 MiB an open, and nothing to join. */
+static void test_namenode_by_plan(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseReads *reads = read_by(&made, &traced);
+    reads->opens = 100, reads->bytes = 500 * MIB, reads->opening_ms = 36000;
+    const AdviseScan scan = {
+        .name = "Scan parquet t", .stage = 7, .files = 10, .bytes = 10240 * MIB, .partitions = -1, .kept = -1};
+    g_array_append_val(made.facts->scans, scan);
+    AdviseScan *planned = &g_array_index(made.facts->scans, AdviseScan, 0);
+    ASSERT_FINDS(made, "namenode", FALSE);
+    made_set(&made, "spark.sql.files.maxPartitionBytes", "1m"); /* which cuts them small */
+    ASSERT_FINDS(made, "namenode", TRUE);
+
+    made.app.properties.n = 0;
+    planned->bytes = 10 * 16 * MIB;
+    ASSERT_FINDS(made, "namenode", FALSE);
+    planned->bytes -= 1;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *finding = finding_of(advice, "namenode");
+    g_assert_cmpuint(finding->certainty, ==, FINDING_LIKELY);
+    g_assert_true(g_str_has_prefix(finding->advice, "Join the files"));
+    g_assert_cmpstr(g_ptr_array_index(finding->evidence, 2), ==,
+                    "its files have 16 MiB each, as the query's plan counted");
+    planned->stage = 8; /* another's */
+    g_autoptr(Advice) unknown = advise(made.facts, FALSE);
+    g_assert_true(g_str_has_prefix(finding_of(unknown, "namenode")->advice, "If the files are small"));
 }
 
 static void test_small_reads(void) {
     g_auto(Made) made;
     made_init(&made);
     AdviseReads *reads = read_by(&made, &traced);
-    reads->files = 10, reads->calls = 10010, reads->bytes = 2499 * MIB, reads->hdfs_ms = 54000;
+    reads->opens = 10, reads->calls = 10000, reads->bytes = 1000 * MIB, reads->local_bytes = 1499 * MIB;
+    reads->hdfs_ms = 54000;
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    g_assert_cmpfloat(finding_of(advice, "small-reads")->cost_ms, ==, 20000); /* 10,000 calls in half of the tasks */
-    reads->bytes = 2500 * MIB;
+    const Finding *finding = finding_of(advice, "small-reads");
+    g_assert_cmpfloat(finding->cost_ms, ==, 20000);     /* 10,000 calls in half of the tasks */
+    g_assert_null(strstr(finding->advice, "vectored")); /* which HDFS reads one by one */
+    reads->local_bytes = 1500 * MIB;
     ASSERT_FINDS(made, "small-reads", FALSE);
-    reads->bytes = 2499 * MIB;
+    reads->local_bytes = 1499 * MIB;
     reads->hdfs_ms = 53999;
     ASSERT_FINDS(made, "small-reads", FALSE);
+}
+
+/* Of readers that do not say how much they read, nothing is told but that. */
+static void test_unseen_reads(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseReads *reads = read_by(&made, &traced);
+    reads->opens = 100, reads->calls = 10000, reads->hdfs_ms = reads->network_ms = reads->opening_ms = 90000;
+    g_autoptr(Advice) silent = advise(made.facts, FALSE);
+    g_assert_cmpuint(silent->findings->len, ==, 0); /* not "by 0 B at a time" */
+    const Unknown *last = &g_array_index(silent->unknown, Unknown, silent->unknown->len - 1);
+    g_assert_cmpstr(last->rule, ==, "hdfs");
+
+    made_stage(&made)->sums[METRIC_INPUT_BYTES] = 400 * MIB; /* of which half are these tasks' */
+    made_stage(&made)->input = made_spread(50 * MIB, 50 * MIB);
+    reads->bytes = 50 * MIB, reads->local_bytes = 50 * MIB;
+    ASSERT_FINDS(made, "small-reads", TRUE);
+    ASSERT_FINDS(made, "namenode", TRUE);
+    reads->local_bytes -= 1;
+    ASSERT_FINDS(made, "small-reads", FALSE);
+    ASSERT_FINDS(made, "namenode", FALSE);
 }
 
 static void test_locality_of_reads(void) {
@@ -143,6 +198,8 @@ static void test_locality_of_reads(void) {
     assert_change(finding_of(waits, "remote-reads"), 0, "spark.locality.wait", "3s");
 
     reads->remote_bytes = 499 * MIB;
+    ASSERT_FINDS(made, "short-circuit", FALSE); /* nobody knows whose the others are */
+    reads->own_bytes = 501 * MIB;
     g_autoptr(Advice) near = advise(made.facts, FALSE);
     g_assert_null(finding_of(near, "remote-reads"));
     g_assert_nonnull(strstr(finding_of(near, "short-circuit")->advice, "(dfs.client.read.shortcircuit true)"));
@@ -180,7 +237,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/profile/slots", test_slots_by_profile);
     g_test_add_func("/advise/profile/failures", test_failures_by_profile);
     g_test_add_func("/advise/hdfs/namenode", test_namenode);
+    g_test_add_func("/advise/hdfs/namenode/plan", test_namenode_by_plan);
     g_test_add_func("/advise/hdfs/small-reads", test_small_reads);
+    g_test_add_func("/advise/hdfs/unseen", test_unseen_reads);
     g_test_add_func("/advise/hdfs/locality", test_locality_of_reads);
     g_test_add_func("/advise/hdfs/slow-datanode", test_slow_datanode);
     return g_test_run();

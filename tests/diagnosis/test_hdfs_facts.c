@@ -54,6 +54,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
             const Call *call = &calls[i];
             if (call->id != tree->span[node]->id.span) continue;
             nodes[node] = (FactsNode){.class = hdfs_call_class(call->name, call->role),
+                                      .does = hdfs_call_does(call->name),
                                       .role = call->role,
                                       .host = call->process,
                                       .block = call->block,
@@ -389,6 +390,96 @@ static void any_tree(void) {
     }
 }
 
+static const Call fetching_calls[] = {
+    {.id = 1, .name = "SparkTask", .role = CLIENT, .process = 1, .from = 0, .to = 2000},
+    {.id = 2, .parent = 1, .name = "newDFSInputStream", .role = CLIENT, .process = 1, .from = 0, .to = 100},
+    {.id = 3,
+     .parent = 2,
+     .name = "ClientNamenodeProtocol#getBlockLocations",
+     .role = CLIENT,
+     .process = 1,
+     .from = 0,
+     .to = 100},
+    {.id = 4, .parent = 3, .name = "ClientProtocol#getBlockLocations", .role = NN, .process = 5, .from = 20, .to = 90},
+    {.id = 5,
+     .parent = 1,
+     .name = "ClientNamenodeProtocol#create",
+     .role = CLIENT,
+     .process = 1,
+     .from = 100,
+     .to = 300},
+    {.id = 6, .parent = 5, .name = "ClientProtocol#create", .role = NN, .process = 5, .from = 120, .to = 290},
+    {.id = 10,
+     .parent = 1,
+     .name = "DFSInputStream#byteArrayRead",
+     .role = CLIENT,
+     .process = 1,
+     .from = 300,
+     .to = 500},
+    {.id = 11, .parent = 10, .name = "BlockReaderLocal#readAll", .role = CLIENT, .process = 1, .from = 300, .to = 400},
+    {.id = 12,
+     .parent = 11,
+     .name = "BlockReaderLocal#fillBuffer",
+     .role = CLIENT,
+     .process = 1,
+     .from = 300,
+     .to = 400,
+     .block = 78,
+     .bytes = 1000},
+    {.id = 13,
+     .parent = 10,
+     .name = "BlockReaderLocal#readWithoutBounceBuffer",
+     .role = CLIENT,
+     .process = 1,
+     .from = 400,
+     .to = 500,
+     .block = 78,
+     .bytes = 500},
+    {.id = 20,
+     .parent = 1,
+     .name = "DFSInputStream#byteArrayPread",
+     .role = CLIENT,
+     .process = 1,
+     .from = 500,
+     .to = 700},
+    {.id = 21, .parent = 20, .name = "BlockReaderRemote#new", .role = CLIENT, .process = 1, .from = 500, .to = 600},
+    {.id = 22, .parent = 21, .name = "OpReadBlockProto", .role = DN, .process = 1, .from = 510, .to = 690, .block = 77},
+    {.id = 23,
+     .parent = 20,
+     .name = "BlockReaderRemote#readChunk",
+     .role = CLIENT,
+     .process = 1,
+     .from = 600,
+     .to = 700,
+     .block = 77,
+     .bytes = 300},
+    {.id = 30,
+     .parent = 1,
+     .name = "WebHdfsFileSystem#read",
+     .role = CLIENT,
+     .process = 1,
+     .from = 700,
+     .to = 900,
+     .bytes = 40},
+};
+
+/* What was fetched, from where; and the NameNode's time, of which opening files is a part. */
+static void fetched(void) {
+    HdfsFacts facts;
+    COMPUTE(fetching_calls, &facts);
+    g_assert_cmpint(facts.namenode_ns, ==, 300);
+    g_assert_cmpint(facts.opening_ns, ==, 100);
+    g_assert_cmpuint(facts.files, ==, 2);
+    g_assert_cmpuint(facts.opens, ==, 1);
+    g_assert_cmpuint(facts.top_calls, ==, 5);
+    g_assert_cmpuint(facts.reads, ==, 3);
+    g_assert_cmpint(facts.local_bytes, ==, 1500);
+    g_assert_cmpint(facts.bytes, ==, 340);
+    g_assert_cmpint(facts.own_bytes, ==, 300); /* of the DataNode in the same place; webhdfs has no other way */
+    g_assert_cmpint(facts.remote_bytes, ==, 0);
+    hdfs_facts_clear(&facts);
+}
+
 static void classes(void) {
     g_assert_cmpint(hdfs_call_class("SparkTask", CLIENT), ==, CALL_APPLICATION);
     g_assert_cmpint(hdfs_call_class("RDD:FileScanRDD", CLIENT), ==, CALL_APPLICATION);
@@ -415,6 +506,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/hdfs_facts/write_pipeline", write_pipeline);
     g_test_add_func("/hdfs_facts/beside", beside);
     g_test_add_func("/hdfs_facts/failures", failures);
+    g_test_add_func("/hdfs_facts/fetched", fetched);
     g_test_add_func("/hdfs_facts/any_tree", any_tree);
     int result = g_test_run();
     g_ptr_array_unref(names);

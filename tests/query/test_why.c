@@ -539,45 +539,59 @@ static void advice_on_a_slow_disk(void) {
     g_assert_cmpstr(text_at(answer, "severity"), ==, "none");
 }
 
-/* The trace of a task that opens twelve files of 9,000 bytes, and waits 6 ms of 10 for the NameNode each time. */
-static void read_many_files(Fixture *fixture, gint64 task, gint64 begin_ms) {
+/* The trace of a task that opens, or makes, twelve files, and waits 6 ms of 10 for the NameNode each time. It reads
+ * 9,000 bytes each time, 4,000 of them from a file of its host. */
+static void read_many_files(Fixture *fixture, gint64 task, gint64 begin_ms, gboolean makes) {
     enum { FILES = 12 };
     const guint64 trace = task_trace_id(APP, task);
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(SpanRow));
     const SpanRow root = {trace, 1, 0, "SparkTask", "FSClient/w1/7", begin_ms * 1000, FILES * 10000, "app=" APP, 0};
+    const char *asks = makes ? "ClientNamenodeProtocol#create" : "ClientNamenodeProtocol#getBlockLocations";
+    const char *asked = makes ? "ClientProtocol#create" : "ClientProtocol#getBlockLocations";
     g_array_append_val(rows, root);
     for (guint i = 0; i < FILES; i++) {
         const gint64 at = begin_ms * 1000 + i * 10000;
         const guint64 id = 10 * (i + 1);
         const SpanRow file[] = {
             {trace, id, 1, "newDFSInputStream", "FSClient/w1/7", at, 6000, NULL, 0},
-            {trace, id + 1, id, "ClientNamenodeProtocol#getBlockLocations", "FSClient/w1/7", at, 6000, NULL, 0},
-            {trace, id + 2, id + 1, "ClientProtocol#getBlockLocations", "NameNode/n1", at + 500, 5000, NULL, 0},
-            {trace, id + 3, 1, "BlockReaderRemote2#readNextPacket", "FSClient/w1/7", at + 7000, 1000,
-             "block=7;bytes=9000", 0},
+            {trace, id + 1, id, asks, "FSClient/w1/7", at, 6000, NULL, 0},
+            {trace, id + 2, id + 1, asked, "NameNode/n1", at + 500, 5000, NULL, 0},
+            {trace, id + 3, 1, "BlockReaderRemote2#readNextPacket", "FSClient/w1/7", at + 7000, 500,
+             "block=7;bytes=5000", 0},
+            {trace, id + 4, 1, "BlockReaderLocal#fillBuffer", "FSClient/w1/7", at + 7500, 500, "block=8;bytes=4000", 0},
         };
         g_array_append_vals(rows, file, G_N_ELEMENTS(file));
     }
     fixture_store(fixture, (const SpanRow *)(void *)rows->data, rows->len);
 }
 
-static void advice_on_many_files(void) {
+static json_t *advice_on_files(gboolean makes) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
     sample_app(records);
     for (gint64 id = 0; id < 8; id++) {
         sample_task(records, id, "w1", id * 10, 120)->metrics[METRIC_INPUT_BYTES] = 12 * 9000;
-        read_many_files(&fixture, id, id * 10);
+        read_many_files(&fixture, id, id * 10, makes);
     }
     sample_put(&fixture, records);
-    json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&all=true");
+    return fixture_answer(&fixture, "advise", "app=latest&all=true");
+}
+
+static void advice_on_many_files(void) {
+    json_auto_t *answer = advice_on_files(FALSE);
     const json_t *finding = finding_of(answer, "namenode");
     g_assert_nonnull(finding);
     g_assert_cmpstr(text_at(finding, "what"), ==,
-                    "stage 1 waits for the NameNode in 60 % of its time: it reads 8.8 KiB of each file.");
+                    "stage 1 waits for the NameNode in 60 % of its time, to open files: it reads 8.8 KiB per open.");
     g_assert_cmpint(number_at(finding, "cost_ns"), ==, 8 * 12 * 6 * NS_PER_MS);
     g_assert_false(json_is_true(json_object_get(finding, "node")));
+}
+
+/* Files that a job makes are not its input. */
+static void advice_on_files_made(void) {
+    json_auto_t *answer = advice_on_files(TRUE);
+    g_assert_null(finding_of(answer, "namenode"));
 }
 
 /* ---- data ---- */
@@ -745,6 +759,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/trace-of-many-files", trace_of_many_files);
     g_test_add_func("/why/advice/slow-disk", advice_on_a_slow_disk);
     g_test_add_func("/why/advice/many-files", advice_on_many_files);
+    g_test_add_func("/why/advice/many-files_made", advice_on_files_made);
     g_test_add_func("/why/more-data", why_more_data);
     g_test_add_func("/why/little-more-data", why_little_more_data);
     g_test_add_func("/why/executor-start", why_executor_start);

@@ -9,7 +9,10 @@ typedef struct AdviseReads {
     gint32 attempt;
     guint32 tasks;
     double task_ms; /* of these tasks; of it: */
-    double hdfs_ms, namenode_ms, network_ms;
-    double bytes, remote_bytes; /* taken from DataNodes; of these from other hosts */
-    double files, calls;        /* opened or made; calls of HDFS's client, with these */
+    double hdfs_ms, network_ms;
+    double opening_ms;              /* waited for the NameNode, to open files for reading */
+    double bytes;                   /* taken from DataNodes */
+    double remote_bytes, own_bytes; /* of these from other hosts; by block readers from the own host's */
+    double local_bytes;             /* read from files of the own host, beside its DataNode */
+    double opens, calls;            /* files opened for reading; calls that read */
 } AdviseReads;

@@ -83,12 +83,14 @@ static void add_reads_of(void *arg, guint32 row, const TaskHdfs *hdfs) {
     reads->tasks++;
     reads->task_ms += (double)task_duration_ms(sum->table, row);
     reads->hdfs_ms += (double)facts->hdfs_ns / NS_PER_MS;
-    reads->namenode_ms += (double)facts->namenode_ns / NS_PER_MS;
+    reads->opening_ms += (double)facts->opening_ns / NS_PER_MS;
     reads->network_ms += (double)(facts->of[HDFS_SOCKET] + facts->of[HDFS_NETWORK]) / NS_PER_MS;
     reads->bytes += (double)facts->bytes;
     reads->remote_bytes += (double)facts->remote_bytes;
-    reads->files += facts->files;
-    reads->calls += facts->top_calls;
+    reads->own_bytes += (double)facts->own_bytes;
+    reads->local_bytes += (double)facts->local_bytes;
+    reads->opens += facts->opens;
+    reads->calls += facts->reads;
 }
 
 static gboolean has_input(const AdviseFacts *facts, const AppStage *stage) {

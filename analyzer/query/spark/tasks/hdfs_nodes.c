@@ -6,10 +6,8 @@
 
 struct HdfsReader {
     Archive *archive;
-    GHashTable *classes;                               /* name << 3 | role -> CallClass + 1 */
+    GHashTable *classes;                               /* name << 3 | role -> 1 + (CallClass | CallDoes << 8) */
     guint32 block, socket, transfer, bytes, exception; /* dictionary ids of annotation keys; 0: none is stored */
-    guint32 packet;                                    /* of the function that takes a packet from a DataNode */
-    guint32 locations, create;                         /* of those that ask the NameNode when a file is opened, made */
 };
 
 HdfsReader *hdfs_reader_new(Archive *archive) {
@@ -20,10 +18,7 @@ HdfsReader *hdfs_reader_new(Archive *archive) {
                  {G_STRUCT_OFFSET(HdfsReader, socket), "waitNanos"},
                  {G_STRUCT_OFFSET(HdfsReader, transfer), "transferNanos"},
                  {G_STRUCT_OFFSET(HdfsReader, bytes), "bytes"},
-                 {G_STRUCT_OFFSET(HdfsReader, exception), "exception"},
-                 {G_STRUCT_OFFSET(HdfsReader, packet), "BlockReaderRemote2#readNextPacket"},
-                 {G_STRUCT_OFFSET(HdfsReader, locations), "ClientNamenodeProtocol#getBlockLocations"},
-                 {G_STRUCT_OFFSET(HdfsReader, create), "ClientNamenodeProtocol#create"}};
+                 {G_STRUCT_OFFSET(HdfsReader, exception), "exception"}};
     HdfsReader *reader = g_new0(HdfsReader, 1);
     reader->archive = archive;
     reader->classes = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -40,14 +35,16 @@ void hdfs_reader_free(HdfsReader *reader) {
     g_free(reader);
 }
 
-static CallClass class_of(HdfsReader *reader, guint32 name, Role role) {
-    gpointer key = GSIZE_TO_POINTER((gsize)name << 3 | role);
+static void put_class(HdfsReader *reader, guint32 name, FactsNode *node) {
+    gpointer key = GSIZE_TO_POINTER((gsize)name << 3 | node->role);
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->classes, key));
     if (known == 0) {
-        known = 1 + hdfs_call_class(dict_text(archive_dict(reader->archive), name, NULL), role);
+        const char *text = dict_text(archive_dict(reader->archive), name, NULL);
+        known = 1 + ((guint)hdfs_call_class(text, node->role) | (guint)hdfs_call_does(text) << 8);
         g_hash_table_insert(reader->classes, key, GUINT_TO_POINTER(known));
     }
-    return (CallClass)(known - 1);
+    node->class = (CallClass)((known - 1) & 0xff);
+    node->does = (guint8)((known - 1) >> 8);
 }
 
 /* What is no number is 0. */
@@ -69,7 +66,7 @@ static void read_values(const HdfsReader *reader, const SpanRec *span, FactsNode
             node->socket_ns = MAX(number_of(&annotation), 0);
         else if (node->class == CALL_TRANSFER && annotation.key == reader->transfer)
             node->transfer_ns = MAX(number_of(&annotation), 0);
-        else if (span->name == reader->packet && annotation.key == reader->bytes)
+        else if ((node->does & (DOES_FETCH | DOES_FETCH_LOCAL)) && annotation.key == reader->bytes)
             node->bytes = MAX(number_of(&annotation), 0);
     }
 }
@@ -82,8 +79,7 @@ static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
         const SpanRec *span = tree->span[i];
         if (!span) continue;
         lookup->process(lookup->arg, span->tracer, &nodes[i].role, &nodes[i].host);
-        nodes[i].class = class_of(reader, span->name, nodes[i].role);
-        nodes[i].opens = span->name == reader->locations || span->name == reader->create;
+        put_class(reader, span->name, &nodes[i]);
         if (nodes[i].class != CALL_APPLICATION) read_values(reader, span, &nodes[i]);
     }
     return nodes;
