@@ -31,8 +31,8 @@
 #define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
 
 /* Handshakes of TLS that go on in one round: each step takes about a millisecond, and senders that are there must not
- * wait for all of them. */
-#define NET_HANDSHAKES 4u
+ * wait for all of them. Fewer were dearer, and kept them no shorter (docs/security.md, Figures). */
+#define NET_HANDSHAKES 16u
 
 /* What share of all connections may be those that have not logged in; past that one of the address with most of them
  * gives way. */

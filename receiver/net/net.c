@@ -13,7 +13,7 @@
 #include "receiver/shared/log.h"
 
 /* Connections accepted in one round: those that are there must not starve. */
-#define ACCEPT_MAX 16
+#define ACCEPT_MAX 64
 /* Senders that have nothing to send ask every ten seconds: one that was idle for so long may give way to another of the
  * same address. */
 #define OWN_IDLE_NS (30 * NS_PER_SEC)
