@@ -5,6 +5,7 @@ plumbd share this machine's processors with the good peer, so a part of what it 
 import argparse
 import contextlib
 import http.client
+import math
 import multiprocessing
 import os
 import resource
@@ -137,7 +138,7 @@ class Good:
 
     def __init__(self, plumbd):
         self.thrift, self.web = address(plumbd.thrift), address(plumbd.http)
-        self.acks, self.answers, self.refused = [], [], 0
+        self.acks, self.answers, self.refused, self.died = [], [], 0, 0
         self.stopped = threading.Event()
         self.threads = [threading.Thread(target=self.repeat, args=(what,)) for what in (self.send, self.ask)]
 
@@ -175,6 +176,7 @@ class Good:
         return self
 
     def __exit__(self, *_):
+        self.died = sum(not thread.is_alive() for thread in self.threads)
         self.stopped.set()
         for thread in self.threads:
             thread.join()
@@ -192,6 +194,7 @@ def measure(plumbd, seconds):
     return {
         "acks": len(good.acks),
         "refused": good.refused,
+        "died": good.died,
         "ack p50 ms": 1000 * quantile(good.acks, 0.5),
         "ack p99 ms": 1000 * quantile(good.acks, 0.99),
         "answers": len(good.answers),
@@ -247,6 +250,7 @@ def measure_secure(site, seconds):
     return {
         "acks": len(good.acks),
         "refused": good.refused,
+        "died": good.died,
         "ack p50 ms": 1000 * quantile(good.acks, 0.5),
         "ack p99 ms": 1000 * quantile(good.acks, 0.99),
         "login p99 ms": 1000 * quantile(good.logins, 0.99),
@@ -264,7 +268,9 @@ def run_secure(folder, attacks, seconds):
             alone.append(measure_secure(site, seconds))
             under.append(attacked(attack_niced, (attack, site), lambda site=site: measure_secure(site, seconds)))
         row = {"beside": attack.__name__.replace("_", " ")}
-        row |= {key: sum(one[key] for one in under) / (1 if key in ("acks", "refused") else 2) for key in under[0]}
+        row |= {
+            key: sum(one[key] for one in under) / (1 if key in ("acks", "refused", "died") else 2) for key in under[0]
+        }
         row["alone p99 ms"] = sum(one["ack p99 ms"] for one in alone) / 2
         row["ack p99 x alone"] = row["ack p99 ms"] / row["alone p99 ms"]
         row["resident MiB"] = max(one["resident MiB"] for one in under)
@@ -273,6 +279,18 @@ def run_secure(folder, attacks, seconds):
         site.plumbd.kill()
     table("A sender with TLS and a token beside hostile peers", rows)
     return rows
+
+
+def is_bad(row, most):
+    """Refused, too slow, too much memory; or nothing was measured: none got in (no number), or a good peer's thread
+    died."""
+    return (
+        row["refused"] > 0
+        or row["died"] > 0
+        or any(isinstance(value, float) and math.isnan(value) for value in row.values())
+        or not row["ack p99 x alone"] <= most
+        or not row.get("within memory.limit", True)
+    )
 
 
 def main():
@@ -291,14 +309,11 @@ def main():
     most = 2 if arguments.secure else 10
     with tempfile.TemporaryDirectory() as folder:
         rows = (run_secure if arguments.secure else run)(folder, attacks, arguments.seconds)
-    bad = [
-        row["beside"]
-        for row in rows
-        if row["refused"] > 0 or row["ack p99 x alone"] > most or not row.get("within memory.limit", True)
-    ]
+    bad = [row["beside"] for row in rows if is_bad(row, most)]
     if bad:
         sys.exit(
-            f"bench/hostile: refused, more than {most} times as slow, or too much memory, beside: {', '.join(bad)}"
+            f"bench/hostile: refused, more than {most} times as slow, too much memory, or nothing measured, beside: "
+            + ", ".join(bad)
         )
 
 

@@ -187,33 +187,40 @@ class GoodSender:
 
     def __init__(self, site):
         self.site, self.context = site, site.context()
-        self.acks, self.logins, self.refused, self.resident = [], [], 0, 0
+        self.acks, self.logins, self.refused, self.resident, self.died = [], [], 0, 0, 0
         self.stopped = threading.Event()
         self.threads = [threading.Thread(target=what) for what in (self.send, self.log_in)]
 
     def send(self):
-        sender = self.site.login("good", GOOD, self.context)
-        while not self.stopped.wait(PAUSE_S):
-            number = time.time_ns()
-            frame = submit_frame([span(number, k, parent=None if k == 1 else 1) for k in range(1, 201)])
-            begun = time.monotonic()
-            try:
-                sender.write(frame)
-                while sender.read_reply().status == TRY_LATER:
-                    sender.write(frame)
-                self.acks.append(time.monotonic() - begun)
-            except OSError:
-                self.refused += 1
-                sender = self.site.login("good", GOOD, self.context)
+        while not self.stopped.is_set():
+            with self.counted(), self.site.login("good", GOOD, self.context) as sender:
+                while not self.stopped.wait(PAUSE_S):
+                    self.send_batch(sender)
+
+    def send_batch(self, sender):
+        number = time.time_ns()
+        frame = submit_frame([span(number, k, parent=None if k == 1 else 1) for k in range(1, 201)])
+        begun = time.monotonic()
+        sender.write(frame)
+        while sender.read_reply().status == TRY_LATER:
+            sender.write(frame)
+        self.acks.append(time.monotonic() - begun)
+
+    @contextlib.contextmanager
+    def counted(self):
+        """A login that is refused, or a connection that is lost; then there is another."""
+        try:
+            yield
+        except OSError:
+            self.refused += 1
+            self.stopped.wait(PAUSE_S)
 
     def log_in(self):
         while not self.stopped.wait(1):
             begun = time.monotonic()
-            try:
+            with self.counted():
                 self.site.login("good", GOOD, self.context).socket.close()
                 self.logins.append(time.monotonic() - begun)
-            except OSError:
-                self.refused += 1
             self.resident = max(self.resident, self.site.plumbd.memory_bytes("VmRSS"))
 
     def __enter__(self):
@@ -222,6 +229,7 @@ class GoodSender:
         return self
 
     def __exit__(self, *_):
+        self.died = sum(not thread.is_alive() for thread in self.threads)
         self.stopped.set()
         for thread in self.threads:
             thread.join()
