@@ -2,7 +2,8 @@
 
     bench/ui                    1,000,000 spans: from the click to the first full frame, then 600 pans and zooms
     bench/ui --spans 100000     a smaller one
-    bench/ui --watch 8          instead: what so many live pages cost, as a share of the rate of spans without them
+    bench/ui --watch 8          instead, in five minutes: what so many live pages cost plumbd's processors, and senders
+                                that wait for it, at 20,000 spans a second
     bench/ui --json FILE        keeps the figures
 
 The spans are the load client's (bench/README.md): 60 hosts, some 50 seconds. They are made one trace, below one root,
@@ -152,9 +153,7 @@ def main():
     options = parser.parse_args()
     with TemporaryDirectory(prefix="plumb-ui-") as work:
         plumbd = Plumbd(Path(work, "plumbd"))
-        figures = (
-            watchers.measure(plumbd, options.watch, options.spans) if options.watch else shown(plumbd, work, options)
-        )
+        figures = watchers.measure(plumbd, options.watch) if options.watch else shown(plumbd, work, options)
         plumbd.stop()
     for name, value in figures.items():
         print(f"{name:28} {value:,.2f}")
