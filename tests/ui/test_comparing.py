@@ -422,7 +422,7 @@ def test_marks_are_seen_where_they_were_made(busy, ask_plumb, open_page):
     assert [(mark["kind"], mark.get("host")) for mark in marks] == [("deployment", None), ("fault", SLOW_HOST)]
     page = open_page(busy)
     page.open("overview")
-    listed = page.page.locator(".mark-list li").all_inner_texts()
+    listed = page.page.locator(".mark-list").first.locator("li").all_inner_texts()
     assert len(listed) == 2 and "Hadoop 3.4.2 on rack 7" in listed[0] and SLOW_HOST in listed[1]
     assert page.page.locator(".lane-bar.mark-bar").count() == 2
     assert page.page.locator(".lane-bar.fine").get_attribute("aria-label").startswith("application nightly report, ")
@@ -435,3 +435,21 @@ def test_marks_are_seen_where_they_were_made(busy, ask_plumb, open_page):
     page.open(f"app/{busy.app}", host=SLOW_HOST)
     assert page.page.locator(".host-of-app .mark-bar").count() == 1  # what was deployed later had nothing to do with it
     assert page.page.locator(".host-of-app .curve >> nth=0").locator(".band").count() == 1
+
+
+# What leads somewhere and is too narrow for keys; of the whole page, where else its links lead.
+NARROW = "() => [...document.querySelectorAll('.lane-bar[data-href]')].map(bar => bar.dataset.href)"
+LINKS = "() => [...document.querySelectorAll('main a[href]')].map(link => link.getAttribute('href'))"
+
+
+@pytest.mark.parametrize(
+    ("view", "values"), [("overview", {"since": "7d"}), ("app/{}", {}), ("stage/{}", {"stage": "0.0"})]
+)
+def test_what_is_drawn_too_narrow_for_keys_is_a_link_elsewhere(view, values, busy, open_page):
+    page = open_page(busy, color_scheme="light", reduced_motion="reduce")
+    page.page.set_viewport_size({"width": 360, "height": 900})
+    page.open(view.format(busy.app), **values)
+    page.page.locator(".lane-bar").first.wait_for()
+    narrow, links = page.page.evaluate(NARROW), page.page.evaluate(LINKS)
+    assert narrow != [] and set(narrow) - set(links) == set()
+    page.look_at_both_themes(f"{view.split('/')[0]}-narrow")

@@ -4,6 +4,9 @@ import type { CanvasHTMLAttributes, VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { darkNow, theme } from '../app/choices.ts'
 
+/** Pixels of the screen to a side: larger ones some browsers leave empty. */
+const MOST = 16_384
+
 export type Painter = (context: CanvasRenderingContext2D, width: number, height: number) => void
 
 /** A variable of the theme (style.css). */
@@ -30,7 +33,7 @@ export function Canvas({
     const element = canvas.current!
     const context = element.getContext('2d')
     if (context === null || width === 0) return
-    const ratio = devicePixelRatio
+    const ratio = Math.min(devicePixelRatio, MOST / Math.max(width, height))
     element.width = Math.round(width * ratio)
     element.height = Math.round(height * ratio)
     context.scale(ratio, ratio)

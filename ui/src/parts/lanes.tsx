@@ -1,4 +1,5 @@
-// Bars over time in lanes, by group: stages of an application, tasks of executors. Elements, so that keys reach them.
+// Bars over time in lanes, by group: stages of an application, tasks of executors. Elements, so that keys reach them;
+// of each that leads somewhere the view has a link beside the lanes, too, since narrow ones are for the mouse alone.
 
 import type { VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -6,7 +7,7 @@ import { zone } from '../app/choices.ts'
 import { axisTime, ticks } from '../text/times.ts'
 import { layLanes } from '../timeline/lanes.ts'
 
-/** What leads somewhere is large enough to be hit; what is narrower is an image, and the table has the link. */
+/** What keys reach is large enough to be hit; what is narrower is an image, and the view's table or list has the link. */
 const TARGET_PX = 24
 const LANE_PX = 18
 
@@ -28,8 +29,16 @@ export interface Group {
   readonly bars: readonly LaneBar[]
 }
 
-const open = (href: string | undefined): void => {
-  if (href !== undefined) location.hash = href
+type Way =
+  | { readonly role: 'img' }
+  | { readonly role: 'img'; readonly onClick: () => void; readonly 'data-href': string }
+  | { readonly href: string }
+
+/** Of what leads nowhere, of a narrow bar, and of one that keys reach. */
+const way = (href: string | undefined, px: number): Way => {
+  if (href === undefined) return { role: 'img' }
+  if (px < TARGET_PX) return { role: 'img', onClick: () => void (location.hash = href), 'data-href': href }
+  return { href }
 }
 
 function Bars(props: { group: Group; since: bigint; length: number; width: number }): VNode {
@@ -44,9 +53,7 @@ function Bars(props: { group: Group; since: bigint; length: number; width: numbe
         {group.bars.map((bar, i) => (
           <a
             key={bar.key}
-            {...(bar.href === undefined || ((bars[i]!.end - bars[i]!.begin) / length) * width < TARGET_PX
-              ? { role: 'img' as const, onClick: () => open(bar.href) }
-              : { href: bar.href })}
+            {...way(bar.href, ((bars[i]!.end - bars[i]!.begin) / length) * width)}
             class={`lane-bar ${bar.className} ${bar.chosen ? 'chosen' : ''}`}
             title={bar.label}
             aria-label={bar.label}

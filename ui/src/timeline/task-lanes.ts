@@ -1,5 +1,6 @@
 // Tasks of a stage in lanes of their executors, for stages of any size: a lane is a slot, its tasks lie one behind the
-// other. What is narrower than a pixel becomes a run, with the level of its longest task. No DOM.
+// other. What is narrower than a pixel becomes a run, with the level of its longest task. Where there are more lanes than
+// there is height for, several are one row. No DOM.
 
 import { layLanes } from './lanes.ts'
 
@@ -21,7 +22,16 @@ export interface TaskLane {
 export interface LaidTasks {
   readonly lanes: readonly TaskLane[]
   readonly end: number
+  /** As they are drawn: each has so many lanes, one behind the other, and the executor of its first. */
+  readonly rows: readonly TaskLane[]
+  readonly lanesOfRow: number
+  /** Pixels. */
+  readonly rowHeight: number
 }
+
+/** Pixels. Browsers draw nothing on a canvas of more than 32,767, on the finest screens eight of them for one. */
+const HEIGHT = { usual: 480, most: 3_960 }
+const ROW_HEIGHT = { most: 14, least: 2 }
 
 const isDrawn = (times: TaskTimes, row: number): boolean => times.begin[row]! >= 0 && times.duration[row]! >= 0
 export const endOf = (times: TaskTimes, row: number): number => times.begin[row]! + times.duration[row]!
@@ -42,7 +52,19 @@ export function layTasks(times: TaskTimes, order: readonly number[]): LaidTasks 
     rows.forEach((row, i) => parts[laid.lanes[i]!]!.push(row))
     return parts.map((tasks) => ({ executor, tasks }))
   })
-  return { lanes, end }
+  return { lanes, end, ...rowsOf(times, lanes) }
+}
+
+function rowsOf(times: TaskTimes, lanes: readonly TaskLane[]): Pick<LaidTasks, 'rows' | 'lanesOfRow' | 'rowHeight'> {
+  const lanesOfRow = Math.max(1, Math.ceil(lanes.length / (HEIGHT.most / ROW_HEIGHT.least)))
+  const byBegin = (a: number, b: number): number => times.begin[a]! - times.begin[b]!
+  const rows: TaskLane[] = []
+  for (let first = 0; first < lanes.length; first += lanesOfRow) {
+    const tasks = lanes.slice(first, first + lanesOfRow).flatMap((lane) => lane.tasks)
+    rows.push(lanesOfRow === 1 ? lanes[first]! : { executor: lanes[first]!.executor, tasks: tasks.sort(byBegin) })
+  }
+  const room = Math.floor(HEIGHT.usual / Math.max(1, rows.length))
+  return { rows, lanesOfRow, rowHeight: Math.min(ROW_HEIGHT.most, Math.max(ROW_HEIGHT.least, room)) }
 }
 
 export interface TaskRun {
@@ -52,7 +74,7 @@ export interface TaskRun {
   readonly level: number
 }
 
-/** Of one lane. Tasks narrower than 'leastNs' that begin in the same cell of that width are one run. */
+/** Of one lane or row. Tasks narrower than 'leastNs' that begin in the same cell of that width are one run. */
 export function runsOf(times: TaskTimes, lane: TaskLane, leastNs: number, levelOf: (row: number) => number): TaskRun[] {
   const runs: { begin: number; end: number; level: number }[] = []
   let [cell, longest] = [-1, 0]
@@ -64,7 +86,7 @@ export function runsOf(times: TaskTimes, lane: TaskLane, leastNs: number, levelO
       runs.push({ begin, end: begin + length, level: levelOf(row) })
       longest = length
     } else {
-      last.end = begin + length
+      last.end = Math.max(last.end, begin + length)
       if (length > longest) [longest, last.level] = [length, levelOf(row)]
     }
     cell = at
@@ -84,4 +106,12 @@ export function taskAt(times: TaskTimes, lane: TaskLane, at: number): number | u
   const next = lane.tasks[low + 1]
   if (row === undefined || next === undefined || endOf(times, row) >= at) return row
   return times.begin[next]! - at < at - endOf(times, row) ? next : row
+}
+
+/** The longest task at a time in some lanes, or the nearest one. */
+export function taskIn(times: TaskTimes, lanes: readonly TaskLane[], at: number): number | undefined {
+  const away = (row: number): number => Math.max(0, times.begin[row]! - at, at - endOf(times, row))
+  return lanes
+    .flatMap((lane) => taskAt(times, lane, at) ?? [])
+    .sort((a, b) => away(a) - away(b) || times.duration[b]! - times.duration[a]!)[0]
 }

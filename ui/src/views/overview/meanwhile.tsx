@@ -18,7 +18,7 @@ interface Period {
   readonly until: bigint
 }
 
-function barsOf(row: AppRow, period: Period): LaneBar[] {
+function barsOf(row: AppRow, period: Period): (LaneBar & { readonly href: string })[] {
   if (row.begin_time_ns === undefined) return []
   const end = row.duration_ns === undefined ? nowNs() : row.begin_time_ns + BigInt(Math.round(row.duration_ns))
   if (row.begin_time_ns > period.until || end < period.since) return []
@@ -68,6 +68,17 @@ export function Meanwhile(props: {
       <h2>{t('Meanwhile')}</h2>
       <Lanes label={t('What was done, and what ran')} groups={groups} period={period} />
       {marks !== undefined && marks.length > 0 && <MarkList marks={marks} />}
+      {ran.length > 0 && (
+        <ul class="mark-list" aria-label={t('applications')}>
+          {ran.map((bar) => (
+            <li key={bar.key}>
+              <a href={bar.href}>
+                <bdi>{bar.label}</bdi>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   )
 }

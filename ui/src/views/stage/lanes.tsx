@@ -12,16 +12,12 @@ import { axisTime, ticks } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
-import { endOf, layTasks, runsOf, taskAt, type LaidTasks } from '../../timeline/task-lanes.ts'
-import { levelOf, levelsOf, timesMedian, type ColouredBy, type StageTasks } from './tasks.ts'
+import { endOf, layTasks, runsOf, taskIn, type LaidTasks } from '../../timeline/task-lanes.ts'
+import { LISTED, levelOf, levelsOf, timesMedian, type ColouredBy, type StageTasks } from './tasks.ts'
 
-/** More are drawn. */
-const ELEMENTS = 400
 const MOST_RECTANGLES = 60_000
-const HEIGHT = 480
 const LEFT = 170
 const BOTTOM = 24
-const LANE_PX = { most: 14, least: 2 }
 
 const nameOf = (tasks: StageTasks, executor: number): string => {
   const one = tasks.head.executors[executor]
@@ -66,16 +62,16 @@ function groupsOf(tasks: StageTasks, by: ColouredBy): Group[] {
 
 /** Colours of classes are the theme's: what style.css has as --bar-CLASS. */
 function paintTasks(context: CanvasRenderingContext2D, tasks: StageTasks, laid: LaidTasks, by: ColouredBy): void {
-  const [width, laneHeight] = [context.canvas.clientWidth - LEFT, laneHeightOf(laid)]
-  const least = (laid.end / width) * Math.max(2, (laid.lanes.length * width) / MOST_RECTANGLES)
+  const [width, rowHeight] = [context.canvas.clientWidth - LEFT, laid.rowHeight]
+  const least = (laid.end / width) * Math.max(2, (laid.rows.length * width) / MOST_RECTANGLES)
   const levels = levelsOf(tasks, by)
   const paths = levels.map(() => new Path2D())
   const level = levelOf(tasks, by)
-  const high = laneHeight - (laneHeight > 4 ? 1 : 0)
-  laid.lanes.forEach((lane, i) => {
-    for (const run of runsOf(tasks, lane, least, level)) {
+  const high = rowHeight - (rowHeight > 4 ? 1 : 0)
+  laid.rows.forEach((one, i) => {
+    for (const run of runsOf(tasks, one, least, level)) {
       const wide = Math.max(1, ((run.end - run.begin) / laid.end) * width - 0.4)
-      paths[run.level]!.rect(LEFT + (run.begin / laid.end) * width, i * laneHeight, wide, high)
+      paths[run.level]!.rect(LEFT + (run.begin / laid.end) * width, i * rowHeight, wide, high)
     }
   })
   levels.forEach((one, i) => {
@@ -84,18 +80,15 @@ function paintTasks(context: CanvasRenderingContext2D, tasks: StageTasks, laid: 
   })
 }
 
-const laneHeightOf = (laid: LaidTasks): number =>
-  Math.min(LANE_PX.most, Math.max(LANE_PX.least, Math.floor(HEIGHT / Math.max(1, laid.lanes.length))))
-
 function paintNames(context: CanvasRenderingContext2D, tasks: StageTasks, laid: LaidTasks): void {
-  const laneHeight = laneHeightOf(laid)
+  const { rows, rowHeight } = laid
   context.fillStyle = colour('text-soft')
   context.textAlign = 'right'
   let free = 0
-  laid.lanes.forEach((lane, i) => {
-    if (laid.lanes[i - 1]?.executor === lane.executor || i * laneHeight < free) return
-    context.fillText(nameOf(tasks, lane.executor), LEFT - 10, i * laneHeight + 11, LEFT - 14)
-    free = i * laneHeight + 14
+  rows.forEach((one, i) => {
+    if (rows[i - 1]?.executor === one.executor || i * rowHeight < free) return
+    context.fillText(nameOf(tasks, one.executor), LEFT - 10, i * rowHeight + 11, LEFT - 14)
+    free = i * rowHeight + 14
   })
 }
 
@@ -110,20 +103,20 @@ function paintAxis(context: CanvasRenderingContext2D, tasks: StageTasks, laid: L
 }
 
 function frame(context: CanvasRenderingContext2D, tasks: StageTasks, laid: LaidTasks, row: number): void {
-  const [width, laneHeight] = [context.canvas.clientWidth - LEFT, laneHeightOf(laid)]
-  const lane = laid.lanes.findIndex((one) => one.tasks.includes(row))
-  if (lane < 0) return
+  const [width, rowHeight] = [context.canvas.clientWidth - LEFT, laid.rowHeight]
+  const at = laid.rows.findIndex((one) => one.tasks.includes(row))
+  if (at < 0) return
   context.strokeStyle = colour('text')
   context.lineWidth = 2
   const [x, wide] = [(tasks.begin[row]! / laid.end) * width, (tasks.duration[row]! / laid.end) * width]
-  context.strokeRect(LEFT + x - 1, lane * laneHeight - 1, Math.max(4, wide + 2), laneHeight + 2)
+  context.strokeRect(LEFT + x - 1, at * rowHeight - 1, Math.max(4, wide + 2), rowHeight + 2)
 }
 
 function Drawn({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
   const laid = useMemo(() => layTasks(tasks, orderOf(tasks)), [tasks])
   const chosen = value('sel')
   const row = chosen === undefined ? -1 : tasks.task.indexOf(Number(chosen))
-  const height = laid.lanes.length * laneHeightOf(laid) + BOTTOM
+  const height = laid.rows.length * laid.rowHeight + BOTTOM
   const shownZone = zone.value
   const paint = useCallback<Painter>(
     (context, _, high) => {
@@ -140,9 +133,9 @@ function Drawn({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
   }
   const onClick = (event: MouseEvent): void => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
-    const lane = laid.lanes[Math.floor((event.clientY - box.top) / laneHeightOf(laid))]
+    const first = Math.floor((event.clientY - box.top) / laid.rowHeight) * laid.lanesOfRow
     const at = ((event.clientX - box.left - LEFT) / (box.width - LEFT)) * laid.end
-    if (lane !== undefined) choose(taskAt(tasks, lane, at))
+    choose(taskIn(tasks, laid.lanes.slice(first, first + laid.lanesOfRow), at))
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = moved(tasks, laid, row, event.key)
@@ -165,6 +158,7 @@ function Drawn({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
         {row < 0
           ? t('{tasks} tasks; a click chooses one.', { tasks: count(tasks.rows) })
           : `${nameOf(tasks, tasks.executor[row]!)}: ${labelOf(tasks, row)}`}
+        {laid.lanesOfRow > 1 && ` ${t('A row has {lanes} lanes.', { lanes: laid.lanesOfRow })}`}
       </figcaption>
     </figure>
   )
@@ -179,7 +173,7 @@ function moved(tasks: StageTasks, laid: LaidTasks, row: number, key: string): nu
   if (at < 0) return laid.lanes[0]?.tasks[0]
   const lane = laid.lanes[at + across]
   if (along !== 0) return laid.lanes[at]!.tasks[laid.lanes[at]!.tasks.indexOf(row) + along]
-  return lane && taskAt(tasks, lane, tasks.begin[row]! + tasks.duration[row]! / 2)
+  return lane && taskIn(tasks, [lane], tasks.begin[row]! + tasks.duration[row]! / 2)
 }
 
 function Legend({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
@@ -208,7 +202,7 @@ export function TaskLanes({ tasks, by }: { tasks: StageTasks; by: ColouredBy }):
   return (
     <>
       <Legend tasks={tasks} by={by} />
-      {tasks.rows > ELEMENTS ? (
+      {tasks.rows > LISTED ? (
         <Drawn tasks={tasks} by={by} />
       ) : (
         <Lanes label={t('Tasks of each executor over time')} groups={groupsOf(tasks, by)} />

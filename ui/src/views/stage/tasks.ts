@@ -27,6 +27,8 @@ export interface StageTasks extends TaskTimes {
   readonly median: number
 }
 
+/** So many tasks the table lists. So many are elements at most, too: of a narrow one it has the link. */
+export const LISTED = 200
 const SLOW_TIMES = 1.5
 const BAD = new Set(['failed', 'killed', 'lost'])
 

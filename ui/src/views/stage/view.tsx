@@ -16,9 +16,8 @@ import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 import { TaskLanes } from './lanes.tsx'
 import { TaskPanel } from './panel.tsx'
-import { stageTasks, type ColouredBy, type StageHead, type StageTasks } from './tasks.ts'
+import { LISTED, stageTasks, type ColouredBy, type StageHead, type StageTasks } from './tasks.ts'
 
-const TASKS = '200'
 const STRAGGLERS = '500'
 const BY = [
   ['status', t('status')],
@@ -104,7 +103,7 @@ function Tasks({ answer, why }: { answer: TasksAnswer; why: WhyAnswer | undefine
 export function StageView(): VNode {
   const app = route.value.id
   const stage = value('stage')
-  const parameters = { app, stage, sort: value('sort'), limit: TASKS }
+  const parameters = { app, stage, sort: value('sort'), limit: String(LISTED) }
   const whyAsked = { app, stage, limit: STRAGGLERS }
   const tasks = useQuestion<TasksAnswer>('tasks', parameters)
   const why = useQuestion<WhyAnswer>('why', whyAsked)
