@@ -57,6 +57,27 @@ def test_marks_are_kept(make_plumbd, tmp_path, plumb_program):
     assert [line for line in plumbd.export() if line.get("spark") == "mark" and line.get("kind") == "deployment"]
 
 
+def test_a_begin_as_it_was_printed_names_the_mark(plumbd, plumb_program):
+    """So its end comes later. What was noted in the same second stays."""
+
+    def mark(*arguments):
+        """The begin that it prints."""
+        command = [plumb_program, "mark", "--kind", "roll", "--server", plumbd.http, *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()[1].split()[0]
+
+    begin = mark("rolling restart")
+    other = mark("another one")
+    ago = mark("--begin", "20m", "disk throttled")
+    exact = mark("--begin", str(time.time_ns() // 1000 * 1000 + 7), "by a program")
+    for printed, text in ((begin, "rolling restart"), (ago, "disk throttled"), (exact, "by a program")):
+        assert mark("--begin", printed, "--end", "now", text) == printed
+    wait_for(lambda: sum("end_time_ns" in row for row in plumbd.ask("marks")["marks"]) == 3)
+    rows = {row["text"]: row for row in plumbd.ask("marks")["marks"]}
+    assert len(plumbd.ask("marks")["marks"]) == len(rows) == 4
+    assert "end_time_ns" not in rows["another one"] and other not in (begin, ago, exact)
+
+
 def test_what_is_no_mark_is_refused(plumbd):
     bad = [b"", b"[]", b'{"text": "x"', {}, {"text": ""}, {"text": 5}, {"text": "a\nb"}, {"text": "x" * 1025}]
     bad += [{"text": "x", "kind": "k" * 65}, {"text": "x", "begin": "yesterday"}, {"text": "x", "begin": -1}]

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/query/shared/params.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 
@@ -55,11 +56,13 @@ static gboolean read_mark(const json_t *object, gint64 now_ns, SparkRecords *rec
     const Reader reader = {object, records};
     mark->host = MARK_ALL_HOSTS;
     mark->kind = MARK_KIND;
-    mark->begin_ns = now_ns;
+    /* The begin names the mark from then on: it is what can be printed, and written again. */
+    const gint64 begin_now_ns = now_ns - now_ns % NS_PER_MS;
+    mark->begin_ns = begin_now_ns;
     if (!known_names(object, error) || !read_text(&reader, "text", MARK_TEXT_MAX_BYTES, &mark->text, error) ||
         !read_text(&reader, "kind", MARK_KIND_MAX_BYTES, &mark->kind, error) ||
         !read_text(&reader, "host", LIMIT_NAME_BYTES, &mark->host, error) ||
-        !read_time(object, "begin", now_ns, &mark->begin_ns, error) ||
+        !read_time(object, "begin", begin_now_ns, &mark->begin_ns, error) ||
         !read_time(object, "end", now_ns, &mark->end_ns, error))
         return FALSE;
     if (mark->text == NULL) return fail(error, PLUMB_ERROR_INPUT, "what was done? Send \"text\" with the mark");
