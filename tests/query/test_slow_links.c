@@ -148,7 +148,9 @@ static void check_link(Slow slow) {
     g_assert_cmpint(number_at(link, "median_ns"), >=, NS_PER_SEC); /* sixteen packets of 150 ms, but for overlaps */
     g_assert_cmpint(MAX(number_at(link, "to_others_ns"), number_at(link, "from_others_ns")), <, 200 * NS_PER_MS);
     g_assert_cmpint(number_at(link, "spans"), <=, LINK_SPANS);
-    g_assert_nonnull(strstr(json_string_value(json_array_get(json_object_get(row, "advice"), 0)), "between the two"));
+    const json_t *advice = json_object_get(row, "advice");
+    g_assert_nonnull(strstr(json_string_value(json_array_get(advice, 0)), "between the two"));
+    g_assert_nonnull(strstr(json_string_value(json_array_get(advice, 1)), "ethtool"));
 
     if (slow == SLOW_LINK) fixture_check_document("slow-link", answer);
 

@@ -42,39 +42,59 @@ static LinkGroup group_between(const GArray *transfers, const LinkEnds *ends) {
     return group;
 }
 
+/* Transfers by sender and receiver. */
+static int by_ends(const LinkTransfer *a, const LinkTransfer *b) {
+    if (a->from != b->from) return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* And by trace; of equals the order says nothing. */
+static gint by_ends_and_trace(gconstpointer left, gconstpointer right, gpointer unused) {
+    const LinkTransfer *a = left, *b = right;
+    const int ends = by_ends(a, b);
+    (void)unused;
+    return ends != 0 ? ends : (a->trace > b->trace) - (a->trace < b->trace);
+}
+
+/* From how many traces are the pair's transfers? */
+static guint traces_of_pair(const GArray *sorted, guint32 from, guint32 to) {
+    const LinkTransfer *before = NULL;
+    guint n = 0;
+    for (guint i = 0; i < sorted->len && allowance_goes_on(); i++) {
+        const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
+        if (transfer->from != from || transfer->to != to) continue;
+        if (before == NULL || before->trace != transfer->trace) n++;
+        before = transfer;
+    }
+    return n;
+}
+
 /* How many times as long as most of what is not between the two; 0: it is no slow link, or that is not known. */
-static double measure(const GArray *transfers, SlowLink *link) {
+static double measure(const GArray *sorted, SlowLink *link) {
     const LinkEnds ends[] = {{link->from, link->to, 0}, {link->from, 0, link->to}, {0, link->to, link->from}};
-    const LinkGroup pair = group_between(transfers, &ends[0]), to_others = group_between(transfers, &ends[1]),
-                    from_others = group_between(transfers, &ends[2]);
+    const LinkGroup pair = group_between(sorted, &ends[0]), to_others = group_between(sorted, &ends[1]),
+                    from_others = group_between(sorted, &ends[2]);
     link->calls = pair.n;
     link->ns = pair.median_ns;
     link->others = to_others.n + from_others.n;
     link->to_others_ns = to_others.median_ns;
     link->from_others_ns = from_others.median_ns;
     if (MIN(pair.n, MIN(to_others.n, from_others.n)) < LINK_TRANSFERS_LEAST) return 0;
+    if (traces_of_pair(sorted, link->from, link->to) < LINK_TRACES_LEAST) return 0;
     const double times = pair.median_ns / MAX(MAX(to_others.most_ns, from_others.most_ns), LINK_SHORTEST_NS);
     return times >= LINK_TIMES_LEAST ? times : 0;
-}
-
-/* Transfers by sender and receiver; of equals the order says nothing. */
-static gint by_ends(gconstpointer left, gconstpointer right, gpointer unused) {
-    const LinkTransfer *a = left, *b = right;
-    (void)unused;
-    if (a->from != b->from) return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
 }
 
 /* Is it the first of a pair of which the host is one end? */
 static gboolean begins_pair(const GArray *sorted, guint i, guint32 host) {
     const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
-    if (i > 0 && by_ends(transfer - 1, transfer, NULL) == 0) return FALSE;
+    if (i > 0 && by_ends(transfer - 1, transfer) == 0) return FALSE;
     return (transfer->from == host || transfer->to == host) && transfer->from != transfer->to;
 }
 
 static GArray *sorted_by_ends(const GArray *transfers) {
     GArray *sorted = g_array_copy((GArray *)transfers);
-    allowance_sort(sorted->data, sorted->len, sizeof(LinkTransfer), by_ends, NULL);
+    allowance_sort(sorted->data, sorted->len, sizeof(LinkTransfer), by_ends_and_trace, NULL);
     return sorted;
 }
 
@@ -87,7 +107,7 @@ guint32 slow_link_partner(const GArray *transfers, guint32 host) {
         const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
         const LinkEnds pair = {transfer->from, transfer->to, 0};
         const LinkGroup group = group_between(sorted, &pair);
-        if (group.n < LINK_TRANSFERS_LEAST || group.median_ns <= most_ns) continue;
+        if (group.n < LINK_PARTNER_LEAST || group.median_ns <= most_ns) continue;
         most_ns = group.median_ns;
         partner = transfer->from == host ? transfer->to : transfer->from;
     }

@@ -6,8 +6,13 @@
 
 #include <glib.h>
 
-/* So many transfers are needed of the pair, of its sender to others, and of others to its receiver. */
-#define LINK_TRANSFERS_LEAST 3u
+/* So many transfers are needed of the pair, of its sender to others, and of others to its receiver, and those of the
+ * pair from so many traces: of fewer, the worst of all pairs of a host would look like a slow link by chance alone, and
+ * what one trace waits for is mostly one thing. */
+#define LINK_TRANSFERS_LEAST 8u
+#define LINK_TRACES_LEAST    3u
+/* Of so many it is seen whose traces may tell more. */
+#define LINK_PARTNER_LEAST 3u
 /* Its median is so many times as long as nine of ten of both of those. */
 #define LINK_TIMES_LEAST 3.0
 /* What takes less is never slow, ns for each MiB: a gigabyte a second. */
@@ -15,6 +20,7 @@
 
 typedef struct LinkTransfer {
     guint32 from, to; /* hosts, by any number but 0 */
+    guint32 trace;    /* by any number */
     double ns;        /* waited for a MiB of it */
 } LinkTransfer;
 
@@ -28,7 +34,8 @@ typedef struct SlowLink {
     double from_others_ns;
 } SlowLink;
 
-/* The other end of the link at that host by which transfers take longest; 0: there are too few of each. */
+/* The other end of the link at that host by which transfers take longest; 0: there are too few of each. transfers:
+ * LinkTransfer, in any order. */
 guint32 slow_link_partner(const GArray *transfers, guint32 host);
-/* The link at that host with the greatest ratio. transfers: LinkTransfer, in any order. */
+/* The link at that host with the greatest ratio. */
 SlowLink slow_link_find(const GArray *transfers, guint32 host);

@@ -63,7 +63,7 @@ json_t *advice_json(WorkClass class, Role role) {
     return list;
 }
 
-json_t *advice_link_json(void) {
-    return json_pack("[s]", "Look at what lies between the two, not at the hosts: switches, cables and routes "
-                            "(tracepath, iperf3 both ways), limits for that peer (tc -s qdisc, tc filter show).");
+const char *advice_of_link(void) {
+    return "Look first at what lies between the two: switches, cables and routes (tracepath, iperf3 both ways), limits "
+           "for that peer (tc -s qdisc, tc filter show). What follows is about the host, should all be well there.";
 }

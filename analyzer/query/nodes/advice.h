@@ -7,5 +7,5 @@
 
 /* Sentences, the one to try first at the front. Each names the setting or the command. A new list. */
 json_t *advice_json(WorkClass class, Role role);
-/* The same, about a link that is slow between two hosts only. */
-json_t *advice_link_json(void);
+/* What comes before those, of a link that is slow between two hosts only. */
+const char *advice_of_link(void);

@@ -22,7 +22,7 @@ typedef struct LinkSample {
     const LinkOf *of;
     LinkNames names;
     GArray *transfers;  /* LinkTransfer */
-    GHashTable *traces; /* that were read: guint64 */
+    GHashTable *traces; /* that were read, with the one that is: guint64 */
     guint spans;
 } LinkSample;
 
@@ -140,8 +140,9 @@ static void add_transfer(LinkSample *sample, const LinkTrace *trace, guint i) {
     if (server == 0 || caller == 0 || server == caller || operation->bytes < BYTES_LEAST) return;
     if (!sample->of->reads && !find_waited(trace, i, trace->nearest[above], &waited_ns)) return;
     const double ns = (double)waited_ns * MIB / (double)operation->bytes;
+    const guint32 number = g_hash_table_size(sample->traces);
     const LinkTransfer transfer =
-        sample->of->reads ? (LinkTransfer){server, caller, ns} : (LinkTransfer){caller, server, ns};
+        sample->of->reads ? (LinkTransfer){server, caller, number, ns} : (LinkTransfer){caller, server, number, ns};
     g_array_append_val(sample->transfers, transfer);
 }
 

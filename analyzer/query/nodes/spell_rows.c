@@ -181,7 +181,8 @@ static gboolean add_link(const Cluster *cluster, const Spell *spell, const Spell
     if (!link_find(cluster->asked, &of, &found, error)) return FALSE;
     if (found.link.from == 0) return TRUE;
     json_object_set_new(object, "link", link_json(cluster->asked, &found));
-    if (json_object_get(object, "advice")) json_object_set_new(object, "advice", advice_link_json());
+    json_t *advice = json_object_get(object, "advice");
+    if (advice) json_array_insert_new(advice, 0, json_string(advice_of_link()));
     return TRUE;
 }
 
