@@ -12,7 +12,7 @@ import java.lang.invoke.MethodType;
  * by then. Where a root would begin, the call goes below that span instead, so that a request has one trace down to the
  * DataNodes. The lower 64 bits of its trace id are ours, as in what plumbd takes from OpenTelemetry.
  *
- * <p>Where there is none, it is the span that the process was started for ({@link TraceParent}).
+ * <p>Where there is none, it is the span that the process was started for ({@link ParentOfProcess}).
  *
  * <p>Nothing here refers to OpenTelemetry's classes. It is looked for once, when the first root begins: agents have
  * started by then, in whichever order. Without both {@link #current} is a constant to the compiler.
@@ -29,11 +29,11 @@ public final class ApplicationSpan {
 
     /**
      * Null when there is none, when it is not recorded by the application's tracer, and when none is wanted (setting
-     * {@code application.spans}). Never throws.
+     * {@code application.spans}). Asked once for each root: those below the process's span are counted. Never throws.
      */
     public static SpanRef current() {
         SpanRef current = OpenTelemetry.CONTEXT == null ? null : OpenTelemetry.current();
-        return current != null ? current : TraceParent.current();
+        return current != null ? current : ParentOfProcess.root();
     }
 
     /** What of OpenTelemetry is used; loaded when the first root begins. */

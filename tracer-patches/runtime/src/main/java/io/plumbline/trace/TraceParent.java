@@ -1,9 +1,5 @@
 package io.plumbline.trace;
 
-import io.plumbline.trace.report.Trouble;
-import io.plumbline.trace.settings.Settings;
-import java.util.Objects;
-
 /**
  * The span that a process was started for, in W3C's form of {@code traceparent}. It comes in the environment variable
  * TRACEPARENT, as OpenTelemetry's specification of environment variables as carriers has it; an application of Spark
@@ -13,8 +9,6 @@ import java.util.Objects;
  * <p>What comes is text of others: anything but that form is as if there was none.
  */
 public final class TraceParent {
-    private static final String VARIABLE = "TRACEPARENT";
-    private static final String PROPERTY = "spark.executorEnv." + VARIABLE;
     /** "00-", 32 digits, "-", 16 digits, "-", 2 digits; later versions may go on with "-". */
     private static final int LENGTH = 55;
     private static final int TRACE_AT = 3;
@@ -69,56 +63,6 @@ public final class TraceParent {
 
     /** Of the process; null: none. Never throws. */
     public static TraceParent ofProcess() {
-        if (OfProcess.PARENT != null || !OfProcess.SPARK) {
-            return OfProcess.PARENT;
-        }
-        return OfDriver.get();
-    }
-
-    private static final class OfProcess {
-        private static final String COMMAND = text(System.getProperty("sun.java.command"));
-        /** The properties of an application are there only when its main class begins. */
-        private static final boolean SPARK = wanted() && COMMAND.startsWith("org.apache.spark.deploy.");
-        private static final TraceParent PARENT = wanted() ? parse(System.getenv(VARIABLE)) : null;
-
-        private static String text(String value) {
-            return value == null ? "" : value;
-        }
-
-        /** Servers are started once, and work for all: whoever started them is not who they work for. */
-        private static boolean wanted() {
-            try {
-                return Settings.current().on("application.spans")
-                        && !COMMAND.startsWith("org.apache.hadoop.hdfs.server.")
-                        && !COMMAND.startsWith("org.apache.hadoop.hdfs.qjournal.");
-            } catch (Throwable e) {
-                Trouble.count(Trouble.Kind.SETTING, e);
-                return false;
-            }
-        }
-    }
-
-    private static final class OfDriver {
-        private static volatile String last;
-        private static volatile TraceParent parent;
-
-        static TraceParent get() {
-            try {
-                String text = System.getProperty(PROPERTY);
-                if (!Objects.equals(text, last)) { // the same object as a rule
-                    parent = parse(text);
-                    last = text;
-                }
-                return parent;
-            } catch (SecurityException e) {
-                return null;
-            }
-        }
-    }
-
-    /** The span of the process, as a parent; null: none that is recorded. */
-    static SpanRef current() {
-        TraceParent parent = ofProcess();
-        return parent == null ? null : parent.ref();
+        return ParentOfProcess.current();
     }
 }
