@@ -196,7 +196,8 @@ struct SparkExecutor {
   7: optional string reason,
   8: optional i64 memoryBytes,  // that its block manager may use
   9: optional list<i64> peaks,  // common/model/spark_peaks.h has their order; the greatest stays
-  10: optional i64 profile      // of resources
+  10: optional i64 excludedMs,  // of bridges without records of exclusions
+  11: optional i64 profile      // of resources
 }
 
 struct SparkJob {

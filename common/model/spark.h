@@ -49,6 +49,7 @@ typedef struct SparkExecutor {
     const char *reason;                         /* of the removal */
     gint64 memory_bytes;                        /* that its block manager may use, for execution and storage */
     gint64 profile, peaks[EXECUTOR_PEAK_COUNT]; /* profile of resources */
+    gint64 excluded_ms;                         /* as bridges told it before there were records of exclusions */
 } SparkExecutor;
 
 typedef struct SparkJob {

@@ -119,7 +119,8 @@ static const SparkField executor_fields[] = {
      .count = EXECUTOR_PEAK_COUNT,
      .grows = TRUE,
      .name = "peaks"},
-    I64(SparkExecutor, 10, profile, "profile"),
+    MS(SparkExecutor, 10, excluded_ms, "excludedMs"),
+    I64(SparkExecutor, 11, profile, "profile"),
 };
 
 static const SparkField job_fields[] = {

@@ -264,6 +264,33 @@ static void test_used_again(void) {
     g_assert_cmpuint(i, ==, 2);
 }
 
+/* A record as bridges wrote it that told an exclusion with the executor, in field 10: it is no profile. */
+static void test_exclusion_of_before(void) {
+    static const char stored[] = "\x0a\x01"
+                                 "7\x28\x80\xce\x87\xe6\xc3\x68";
+    const SparkExecutor executor = {.app = "app-20201121105300-0001", .id = "7"};
+    const SparkKey key = spark_record_key(SPARK_EXECUTOR, spark_hash_text(executor.app), &executor);
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    store_sample(&fixture);
+    g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
+    store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){(const guint8 *)stored, sizeof stored - 1});
+    g_assert_true(store_write(fixture.store, batch, FALSE, NULL));
+
+    json_auto_t *answer = fixture_answer(&fixture, "executors", "app=app-20201121105300-0001");
+    gsize i, found = 0;
+    json_t *row;
+    json_array_foreach(json_object_get(answer, "executors"), i, row) {
+        if (strcmp(json_string_value(json_object_get(row, "executor")), "7") == 0) found++;
+        g_assert_null(json_object_get(row, "profile"));
+    }
+    g_assert_cmpuint(found, ==, 1);
+    row = json_array_get(json_object_get(answer, "exclusions"), 2); /* after those of the sample */
+    g_assert_cmpstr(json_string_value(json_object_get(row, "text")), ==, "executor 7 was excluded");
+    g_assert_cmpint(json_integer_value(json_object_get(row, "time_ns")), ==,
+                    G_GINT64_CONSTANT(1795806000000) * 1000000);
+}
+
 /* A damaged record of one application leaves the advice on the others. */
 static void test_advice_beside_damage(void) {
     const SparkTask task = {.app = "app-20201121105300-0001", .stage = 0, .stage_attempt = 0, .task = 0};
@@ -511,6 +538,7 @@ int main(int argc, char **argv) {
     }
     g_test_add_func("/query/spark/advice", test_advice);
     g_test_add_func("/query/spark/used-again", test_used_again);
+    g_test_add_func("/query/spark/exclusion-of-before", test_exclusion_of_before);
     g_test_add_func("/query/spark/advice/beside-damage", test_advice_beside_damage);
     g_test_add_func("/query/spark/advice/beside-a-large-one", test_advice_beside_a_large_one);
     g_test_add_func("/query/spark/stage-names", test_stage_names);

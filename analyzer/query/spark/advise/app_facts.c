@@ -5,6 +5,7 @@
 #include "analyzer/query/spark/advise/cluster_facts.h"
 #include "analyzer/query/spark/advise/plan_facts.h"
 #include "analyzer/query/spark/advise/sim_facts.h"
+#include "analyzer/query/spark/tasks/app_given.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/model/stage_label.h"
@@ -304,10 +305,9 @@ static void keep_tasks(const Loading *loading, SimApp *sim) {
 }
 
 static gboolean load_given(Loading *loading, Archive *archive, const char *key, GError **error) {
-    const SparkSelect profiles = SPARK_SELECT(SPARK_PROFILE, key), exclusions = SPARK_SELECT(SPARK_EXCLUSION, key);
+    const SparkSelect profiles = SPARK_SELECT(SPARK_PROFILE, key);
     SparkRecords *texts = loading->texts;
-    if (!archive_spark_load(archive, &profiles, texts, error) ||
-        !archive_spark_load(archive, &exclusions, texts, error))
+    if (!archive_spark_load(archive, &profiles, texts, error) || !app_given_exclusions(archive, key, texts, error))
         return FALSE;
     for (guint i = 0; i < texts->of[SPARK_PROFILE]->len; i++) {
         const AdviseProfile profile = {.given = *spark_profile(texts, i)};

@@ -44,12 +44,32 @@ static void add_list(json_t *answer, const char *name, json_t *list) {
         json_decref(list);
 }
 
+gboolean app_given_exclusions(Archive *archive, const char *app_key, SparkRecords *records, GError **error) {
+    const SparkSelect executors = SPARK_SELECT(SPARK_EXECUTOR, app_key);
+    const SparkSelect exclusions = SPARK_SELECT(SPARK_EXCLUSION, app_key);
+    if ((records->of[SPARK_EXECUTOR]->len == 0 && !archive_spark_load(archive, &executors, records, error)) ||
+        !archive_spark_load(archive, &exclusions, records, error))
+        return FALSE;
+
+    g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < records->of[SPARK_EXCLUSION]->len; i++) {
+        const SparkExclusion *exclusion = spark_exclusion(records, i);
+        if (exclusion->executor != NULL && exclusion->stage < 0) g_hash_table_add(told, (gpointer)exclusion->executor);
+    }
+    for (guint i = 0; i < records->of[SPARK_EXECUTOR]->len; i++) {
+        const SparkExecutor *executor = spark_executor(records, i);
+        if (executor->excluded_ms < 0 || g_hash_table_contains(told, executor->id)) continue;
+        SparkExclusion *exclusion = spark_add_exclusion(records);
+        exclusion->app = executor->app, exclusion->executor = executor->id, exclusion->time_ms = executor->excluded_ms;
+    }
+    return TRUE;
+}
+
 gboolean app_given_add(Archive *archive, const char *app_key, json_t *answer, GError **error) {
     g_autoptr(SparkRecords) records = spark_records_new();
     const SparkSelect profiles = SPARK_SELECT(SPARK_PROFILE, app_key);
-    const SparkSelect exclusions = SPARK_SELECT(SPARK_EXCLUSION, app_key);
     if (!archive_spark_load(archive, &profiles, records, error) ||
-        !archive_spark_load(archive, &exclusions, records, error))
+        !app_given_exclusions(archive, app_key, records, error))
         return FALSE;
 
     json_t *excluded = json_array(), *own = json_array();
