@@ -19,6 +19,9 @@
 /* So long a frame may take whose peer has more memory than its share, while others need some. */
 #define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
 
+/* A handshake or a login that got no further for so long hangs. */
+#define LOGIN_HANGS_NS (2 * NS_PER_SEC)
+
 /* The first byte of a handshake of TLS. */
 #define TLS_FIRST 0x16
 
@@ -43,7 +46,8 @@ struct Connection {
     guint generation;
     gboolean told_denied; /* the audit log has it that the peer may not send */
     gint64 opened_ns;
-    guint8 *partial; /* start of a frame whose end has not come */
+    gint64 got_on_ns; /* when it was opened, its handshake ended, or its login went a step further */
+    guint8 *partial;  /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
     gsize needed_bytes; /* of partial, to get on */
     GByteArray *out;
@@ -440,6 +444,7 @@ static void begin_login(Connection *connection, const SaslMessage *message) {
 }
 
 static void answer_login(Connection *connection, const SaslMessage *message) {
+    connection->got_on_ns = connection->last_ns;
     if (!connection->login_begun)
         begin_login(connection, message);
     else if (message->status != SASL_OK && message->status != SASL_COMPLETE)
@@ -528,11 +533,13 @@ static void on_readable(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     Connection *connection = arg;
     if (!connection->sniffed && !sniff(connection)) return;
-    if (is_greeting(connection) && connection->context->handshakes++ >= NET_HANDSHAKES) return; /* in the next round */
+    const gboolean greeting = is_greeting(connection);
+    if (greeting && connection->context->handshakes++ >= NET_HANDSHAKES) return; /* in the next round */
     if (must_wait(connection))
         stall(connection);
     else
         read_some(connection);
+    if (G_UNLIKELY(greeting) && !is_greeting(connection)) connection->got_on_ns = now_monotonic_ns();
     read_again(connection);
 }
 
@@ -655,19 +662,39 @@ void connections_clear(NetContext *context) {
     g_ptr_array_unref(context->touched);
 }
 
-/* Of the address with most of them one gives way: that which is there for longest without a word, else the last. So
- * those whose handshake is under way end it, however many come at once after a restart. */
+/* Has its peer not got further for long? Not when the peer waits for us: what it has sent is not read yet. */
+static gboolean hangs(const Connection *connection, gint64 now_ns) {
+    guint8 first;
+    return now_ns - connection->got_on_ns > LOGIN_HANGS_NS &&
+           recv(connection->transport.fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+typedef enum { STRANGER_GETS_ON, STRANGER_SILENT, STRANGER_HANGS } StrangerState;
+
+static StrangerState stranger_state(const Connection *connection, gint64 now_ns) {
+    if (hangs(connection, now_ns)) return STRANGER_HANGS;
+    return connection->sniffed ? STRANGER_GETS_ON : STRANGER_SILENT;
+}
+
+/* Of the address with most of them one gives way: the oldest that hangs, else the oldest without a word, else the last.
+ * So those whose handshake is under way end it, however many come at once after a restart, and those that never will
+ * keep nobody out. */
 static void let_strangers_in(Connection *connection) {
     NetContext *context = connection->context;
     set_strange(connection, TRUE);
     if (context->strangers.length <= context->limits.strangers) return;
+    const gint64 now_ns = now_monotonic_ns();
     Connection *gives_way = NULL;
+    StrangerState worst = STRANGER_GETS_ON;
     guint most = 0;
     for (GList *at = context->strangers.head; at != NULL; at = at->next) {
         Connection *other = at->data;
         const guint n = peer_strangers(other->place);
-        if (other->dead || n < most || (n == most && !gives_way->sniffed)) continue;
+        if (other->dead || n < most || (n == most && worst == STRANGER_HANGS)) continue;
+        const StrangerState state = stranger_state(other, now_ns);
+        if (n == most && (state < worst || (state == worst && state != STRANGER_GETS_ON))) continue;
         most = n;
+        worst = state;
         gives_way = other;
     }
     if (gives_way == NULL) return;
@@ -684,7 +711,7 @@ void connection_open(NetContext *context, PeerPlace *place) {
     connection->limit = name_quota_of(context->quota, peer_place_name(place));
     connection->out = g_byte_array_new();
     note_traffic(connection);
-    connection->opened_ns = connection->last_ns;
+    connection->opened_ns = connection->got_on_ns = connection->last_ns;
     connection->sniffed = connection->login_over = !context->protocol->logs_in;
     set_roles(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import ssl
+import time
 
 import pytest
 
@@ -278,3 +279,21 @@ def test_a_rush_after_a_restart(locked, authority):
             connection.recv(65536)
             with pytest.raises(BlockingIOError):
                 connection.recv(1)
+
+
+@pytest.mark.parametrize("sources", [[GOOD], [f"127.0.0.{n}" for n in range(66, 76)]], ids=["one", "many"])
+def test_handshakes_that_hang(locked, authority, sources):
+    """They fill the room of those who have not logged in, from one address (a proxy's) as from many: a good sender
+    still gets in once they hang."""
+    plumbd = locked(listen__max_connections="80", receiver__net_threads="1")
+    plain = trusting(authority)
+    with contextlib.ExitStack() as stack:
+        for n in range(10):
+            source = sources[n % len(sources)]
+            hanging = stack.enter_context(socket.create_connection(plumbd.thrift, source_address=(source, 0)))
+            hanging.sendall(b"\x16")
+        time.sleep(2.5)
+        (reply,) = send(plumbd, plain, "write", batch(1, 10))
+        assert reply.status == OK
+    found = receiver(plumbd, plain, headers=bearer(token_of("read")))
+    assert found["refused_connections"]["too many that had not logged in"] == 1
