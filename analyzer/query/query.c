@@ -124,7 +124,9 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
 
 gboolean query_reads_all(const char *question) { return strcmp(question, "verify") == 0; }
 
-gboolean query_is_large(const char *question) { return g_str_has_prefix(question, "trace/"); }
+gboolean query_is_large(const char *question) {
+    return g_str_has_prefix(question, "trace/") || g_str_has_prefix(question, "tasks/");
+}
 
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
     const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL, NULL};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
@@ -299,6 +300,37 @@ static void test_samples(void) {
     }
 }
 
+/* Reasons of tasks that failed are large, and are not kept. */
+static void test_columns_of_failures(void) {
+    enum { FAILURES = 1000, REASON_BYTES = 8000 };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    g_autofree char *reason = g_strnfill(REASON_BYTES, 'x');
+    SparkApp *app = spark_add_app(records);
+    app->app = app->id = app->name = "app-1";
+    for (guint i = 0; i < FAILURES; i++) {
+        SparkTask *task = spark_add_task(records);
+        task->app = "app-1", task->stage = 3, task->stage_attempt = 0, task->task = i, task->reason = reason;
+        task->executor = i % 2 == 0 ? "1" : "2", task->host = "node-1", task->status = TASK_FAILED;
+    }
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, SAMPLE_BASE_NS / NS_PER_MS, &put, &error);
+    g_assert_no_error(error);
+
+    AllowanceBudget budget = {.limit_bytes = 4 * 1024 * 1024};
+    Allowance allowance = {.budget = &budget};
+    allowance_begin(&allowance);
+    json_auto_t *answer = fixture_ask(&fixture, "tasks/columns", "app=app-1&stage=3", &error);
+    g_assert_no_error(error);
+    allowance_end();
+    g_assert_cmpint(number_at(answer, "rows"), ==, FAILURES);
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "executors")), ==, 2);
+    g_assert_cmpuint(budget.most_bytes, >, 1024 * 1024); /* what is read at once counts */
+    g_assert_true(query_is_large("tasks/columns"));
+}
+
 static gint64 value_at(const json_t *answer, const char *name, gsize row) {
     const json_t *column = row_where(json_object_get(answer, "columns"), "name", name);
     return (gint64)json_number_value(json_array_get(json_object_get(column, "values"), row));
@@ -430,6 +462,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/operations/pipelines", test_pipelines);
     g_test_add_func("/query/marks", test_marks);
     g_test_add_func("/query/tasks/columns", test_task_columns);
+    g_test_add_func("/query/tasks/columns-of-failures", test_columns_of_failures);
     g_test_add_func("/query/samples", test_samples);
     g_test_add_func("/query/operations/traces", test_traced_operations);
     g_test_add_func("/query/operations/none", test_without_operations);

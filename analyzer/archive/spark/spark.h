@@ -46,7 +46,8 @@ typedef struct SparkSelect {
 #define SPARK_SELECT(k, o)                                                                                             \
     { .kind = (k), .owner = (o), .stage = -1, .attempt = -1, .task = -1 }
 
-/* The record is valid during the call only, its texts and lists as long as those of 'texts'. FALSE: stop. */
+/* The record is valid during the call only, its texts and lists as long as those of 'texts', which visit() may clear.
+ * FALSE: stop. */
 typedef struct SparkVisitor {
     gboolean (*visit)(void *arg, const void *record);
     void *arg;

@@ -86,6 +86,7 @@ gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkR
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_SPARK);
     gboolean more = store_iter_seek(iter, spark_key_bytes(&from));
     for (; more && begins_with(store_iter_key(iter), &prefix); more = store_iter_next(iter)) {
+        if (spark_records_bytes(texts) == 0) owner = spark_text_shared(texts, select->owner, strlen(select->owner));
         if (!spark_decode(form, store_iter_value(iter), owner, texts, record))
             return fail(error, PLUMB_ERROR_CORRUPT, "a stored %s record of %s is malformed; `plumb verify` counts them",
                         spark_kind_name(select->kind), select->owner);

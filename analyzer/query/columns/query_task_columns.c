@@ -12,6 +12,10 @@
 
 /* As many at most are in one answer, as spans of a trace. */
 #define TASKS_MAX 4000000u
+/* Texts of tasks (reasons above all) that are read at once. */
+#define TEXTS_BYTES (1024u * 1024)
+/* Of an entry of a hash table, beside its key; roughly. */
+#define ENTRY_BYTES 48u
 
 enum { TASK, BEGIN, DURATION, INPUT, PARTITION, EXECUTOR, STATUS, CAUSE, N_COLUMNS };
 
@@ -27,7 +31,9 @@ typedef struct Rows {
     GArray *rows; /* Row, by attempt, then task */
     gint32 attempt;
     GHashTable *numbers; /* "executor\nhost" -> number + 1 */
+    gsize number_bytes;
     json_t *executors;
+    SparkRecords *texts; /* of the task that is taken */
     gsize charged;
 } Rows;
 
@@ -35,6 +41,7 @@ static void rows_clear(Rows *rows) {
     if (rows->rows != NULL) g_array_unref(rows->rows);
     if (rows->numbers != NULL) g_hash_table_unref(rows->numbers);
     json_decref(rows->executors);
+    spark_records_free(rows->texts);
     allowance_hold(&rows->charged, 0);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rows, rows_clear)
@@ -45,6 +52,7 @@ static guint32 executor_of(Rows *rows, const SparkTask *task) {
     guint32 number = GPOINTER_TO_UINT(g_hash_table_lookup(rows->numbers, key));
     if (number > 0) return number - 1;
     number = g_hash_table_size(rows->numbers) + 1;
+    rows->number_bytes += strlen(key) + ENTRY_BYTES;
     g_hash_table_insert(rows->numbers, g_steal_pointer(&key), GUINT_TO_POINTER(number));
     json_t *object = json_object();
     json_object_set_new(object, "executor", json_text(executor, strlen(executor)));
@@ -68,7 +76,9 @@ static gboolean take_task(void *arg, const void *record) {
                      .executor = executor_of(rows, task),
                      .status = (guint8)task->status};
     g_array_append_val(rows->rows, row);
-    allowance_hold(&rows->charged, (gsize)rows->rows->len * sizeof row);
+    if (spark_records_bytes(rows->texts) > TEXTS_BYTES) spark_records_clear(rows->texts);
+    allowance_hold(&rows->charged,
+                   (gsize)rows->rows->len * sizeof row + rows->number_bytes + spark_records_bytes(rows->texts));
     return rows->rows->len <= TASKS_MAX && allowance_goes_on();
 }
 
@@ -78,12 +88,13 @@ static gboolean load_rows(const Asked *asked, const char *app, Rows *rows, GErro
     if (!asked_stage(asked, &select.stage, &attempt, error)) return FALSE;
     if (select.stage < 0) return fail(error, PLUMB_ERROR_INPUT, "of which stage? Give stage=N, or stage=N.ATTEMPT");
     select.attempt = (gint32)attempt;
-    g_autoptr(SparkRecords) texts = spark_records_new();
     *rows = (Rows){.rows = g_array_new(FALSE, FALSE, sizeof(Row)),
                    .attempt = select.attempt,
                    .numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                   .executors = json_array()};
-    if (!archive_spark_visit(asked->archive, &select, texts, (SparkVisitor){take_task, rows}, error)) return FALSE;
+                   .executors = json_array(),
+                   .texts = spark_records_new()};
+    if (!archive_spark_visit(asked->archive, &select, rows->texts, (SparkVisitor){take_task, rows}, error))
+        return FALSE;
     if (rows->rows->len == 0)
         return fail(error, PLUMB_ERROR_NOT_FOUND,
                     "application %s has no tasks of this stage: plumb stages %s lists them", app, app);
