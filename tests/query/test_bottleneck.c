@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "analyzer/query/bottleneck/estimate.h"
+#include "analyzer/query/bottleneck/tallies.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
@@ -138,6 +140,36 @@ static void intervals_hold(void) {
     g_assert_cmpfloat((double)held / SETS, <, 0.97);
 }
 
+/* Clocks of hosts differ, so requests of two seconds come by turns: they are two seconds still. */
+static void seconds_that_take_turns(void) {
+    const TallyKey key = {TALLY_OPERATION, 7, 0, 0};
+    const TallySecond once = {.calls = 1, .total_ns = 10};
+    g_autoptr(Tallies) tallies = tallies_new();
+    for (guint i = 0; i < 10; i++) {
+        tallies_in_second(tallies, G_GINT64_CONSTANT(1605955980) - i % 2);
+        tallies_add(tallies, key, &once);
+    }
+    g_assert_cmpuint(tallies_seconds(tallies), ==, 2);
+    g_autofree double *calls = tally_values(tallies, tallies_find(tallies, key), tally_calls);
+    g_assert_cmpfloat(calls[0], ==, 5);
+    g_assert_cmpfloat(calls[1], ==, 5);
+}
+
+/* What was found and removed before it was read ends no question. */
+static void traces_that_went_meanwhile(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    store_read(&fixture, 0x100, 0, 100, 5000);
+    g_autoptr(GError) error = NULL;
+    gboolean gone;
+    g_assert_null(trace_view_load_found(fixture.archive, 0x101, &gone, &error));
+    g_assert_no_error(error);
+    g_assert_true(gone);
+    g_autoptr(TraceView) view = trace_view_load_found(fixture.archive, 0x100, &gone, &error);
+    g_assert_no_error(error);
+    g_assert_true(view != NULL && !gone);
+}
+
 static void few_seconds_have_no_interval(void) {
     const double part[] = {1, 2, 3, 4}, whole[] = {2, 2, 2, 2};
     const Estimate estimate = estimate_ratio(part, whole, G_N_ELEMENTS(part));
@@ -151,6 +183,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/bottleneck/sizes-and-packets", sizes_and_packets);
     g_test_add_func("/bottleneck/some-of-them", some_of_them);
     g_test_add_func("/bottleneck/intervals-hold", intervals_hold);
+    g_test_add_func("/bottleneck/seconds-that-take-turns", seconds_that_take_turns);
+    g_test_add_func("/bottleneck/traces-that-went-meanwhile", traces_that_went_meanwhile);
     g_test_add_func("/bottleneck/few-seconds-have-no-interval", few_seconds_have_no_interval);
     return g_test_run();
 }

@@ -31,7 +31,6 @@ typedef struct Reading {
     HdfsReader *reader;
     Tallies *tallies;
     guint32 bytes, packet, block; /* dictionary ids: a key, and names of functions */
-    gint64 second;                /* since 1970, in which the last request began */
     guint64 requests, incomplete, spans[ROLE_COUNT];
     guint64 blocks, packets, empty, small;
     gint64 response_ns;
@@ -127,10 +126,10 @@ static void add_waits(Reading *reading, const TraceView *view, guint32 root, gui
 static void add_request(Reading *reading, const TraceView *view, guint32 root) {
     const CallTree *tree = view->tree;
     const SpanRec *span = tree->span[root];
-    const gint64 response_ns = tree->to_ns[root] - tree->from_ns[root], second = tree->from_ns[root] / NS_PER_SEC;
+    const gint64 response_ns = tree->to_ns[root] - tree->from_ns[root];
     gint64 bytes = 0;
-    if (reading->requests++ > 0 && second != reading->second) tallies_next_second(reading->tallies);
-    reading->second = second;
+    tallies_in_second(reading->tallies, tree->from_ns[root] / NS_PER_SEC);
+    reading->requests++;
     reading->incomplete += tree_incomplete(tree);
     reading->response_ns += response_ns;
 
@@ -145,13 +144,11 @@ static void add_request(Reading *reading, const TraceView *view, guint32 root) {
 static gboolean read_requests(Reading *reading, const GArray *requests, GError **error) {
     Archive *archive = reading->asked->archive;
     for (guint i = 0; i < requests->len; i++) {
-        g_autoptr(GError) failure = NULL;
-        g_autoptr(TraceView) view = trace_view_load(archive, g_array_index(requests, Request, i).trace_id, &failure);
-        if (!view && g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) continue; /* gone meanwhile */
-        if (!view) {
-            g_propagate_error(error, g_steal_pointer(&failure));
-            return FALSE;
-        }
+        const guint64 trace = g_array_index(requests, Request, i).trace_id;
+        gboolean gone;
+        g_autoptr(TraceView) view = trace_view_load_found(archive, trace, &gone, error);
+        if (!view && gone) continue;
+        if (!view) return FALSE;
         const guint32 root = request_root(archive, view, reading->root);
         if (root) add_request(reading, view, root);
         if (!allowance_check(error)) return FALSE;

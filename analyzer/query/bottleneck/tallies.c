@@ -5,8 +5,9 @@
 #include "common/base/allowance.h"
 
 struct Tallies {
-    GHashTable *by_key; /* Tally -> itself */
-    guint32 second;
+    GHashTable *by_key;  /* Tally -> itself */
+    GHashTable *numbers; /* gint64 of a second since 1970 -> its number + 1, by when it came first */
+    guint32 second;      /* the number of the one that is added to */
     gsize charged;
 };
 
@@ -28,6 +29,7 @@ static void tally_free(gpointer data) {
 Tallies *tallies_new(void) {
     Tallies *tallies = g_new0(Tallies, 1);
     tallies->by_key = g_hash_table_new_full(key_hash, key_equal, tally_free, NULL);
+    tallies->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     return tallies;
 }
 
@@ -35,16 +37,26 @@ void tallies_free(Tallies *tallies) {
     if (!tallies) return;
     allowance_release(tallies->charged);
     g_hash_table_unref(tallies->by_key);
+    g_hash_table_unref(tallies->numbers);
     g_free(tallies);
 }
-
-void tallies_next_second(Tallies *tallies) { tallies->second++; }
-guint tallies_seconds(const Tallies *tallies) { return tallies->second + 1; }
 
 static void charge(Tallies *tallies, gsize bytes) {
     allowance_charge(bytes);
     tallies->charged += bytes;
 }
+
+void tallies_in_second(Tallies *tallies, gint64 second) {
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(tallies->numbers, &second));
+    if (number == 0) {
+        number = g_hash_table_size(tallies->numbers) + 1;
+        g_hash_table_insert(tallies->numbers, g_memdup2(&second, sizeof second), GUINT_TO_POINTER(number));
+        charge(tallies, 2 * sizeof second + sizeof(gpointer));
+    }
+    tallies->second = number - 1;
+}
+
+guint tallies_seconds(const Tallies *tallies) { return MAX(g_hash_table_size(tallies->numbers), 1); }
 
 static Tally *tally_at(Tallies *tallies, TallyKey key) {
     const Tally like = {.key = key};
@@ -110,7 +122,7 @@ double *tally_values(const Tallies *tallies, const Tally *tally, TallyField fiel
     double *values = g_new0(double, tallies_seconds(tallies));
     for (guint i = 0; i < tally->seconds->len && allowance_goes_on(); i++) {
         const TallySecond *second = &g_array_index(tally->seconds, TallySecond, i);
-        values[second->second] = field(second);
+        values[second->second] += field(second);
     }
     return values;
 }

@@ -22,7 +22,7 @@ typedef struct TallyKey {
 } TallyKey;
 
 typedef struct TallySecond {
-    guint32 second; /* ascending */
+    guint32 second; /* its number */
     guint32 calls;
     gint64 total_ns, self_ns, critical_ns;
 } TallySecond;
@@ -31,15 +31,15 @@ typedef struct Tally {
     TallyKey key;
     TallySecond all; /* the sum; its second is of no meaning */
     gint64 bytes;
-    GArray *seconds; /* TallySecond */
+    GArray *seconds; /* TallySecond; of one second there may be several */
 } Tally;
 
 typedef struct Tallies Tallies;
 Tallies *tallies_new(void);
 void tallies_free(Tallies *tallies);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Tallies, tallies_free)
-/* What is added from now on is of a later second. The first one has begun already. */
-void tallies_next_second(Tallies *tallies);
+/* What is added from now on is of this second since 1970: they come in any order, as the clocks of hosts differ. */
+void tallies_in_second(Tallies *tallies, gint64 second);
 guint tallies_seconds(const Tallies *tallies); /* how many there were */
 /* The one with that key, to which these times (their second is not looked at) were added. */
 Tally *tallies_add(Tallies *tallies, TallyKey key, const TallySecond *times);

@@ -52,8 +52,9 @@ static void add_span(const Split *split, Archive *archive, const SpanRec *span) 
 }
 
 static gboolean add_split(const Asked *asked, guint64 trace_id, const Split *split, GError **error) {
-    g_autoptr(TraceView) view = trace_view_load(asked->archive, trace_id, error);
-    if (!view) return FALSE;
+    gboolean gone;
+    g_autoptr(TraceView) view = trace_view_load_found(asked->archive, trace_id, &gone, error);
+    if (!view) return gone;
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) add_span(split, asked->archive, span);
     return TRUE;

@@ -43,8 +43,9 @@ static void add_call(Holders *holders, guint64 trace, const SpanRec *span, const
 }
 
 static gboolean add_trace(Holders *holders, guint64 trace, guint lock, GError **error) {
-    g_autoptr(TraceView) view = trace_view_load(holders->asked->archive, trace, error);
-    if (!view) return FALSE;
+    gboolean gone;
+    g_autoptr(TraceView) view = trace_view_load_found(holders->asked->archive, trace, &gone, error);
+    if (!view) return gone;
     const CallTree *tree = view->tree;
     for (guint32 i = 0; i < tree->n_nodes && allowance_goes_on(); i++) {
         const SpanRec *span = tree->span[i], *caller = span ? tree->span[tree->parent[i]] : NULL;

@@ -203,7 +203,9 @@ static gboolean add_traces(LinkSample *sample, guint32 host, guint spans_most, G
         guint64 trace = example_trace_id(row);
         const json_int_t spans = json_integer_value(json_object_get(row, "spans"));
         if (spans > spans_most - sample->spans || g_hash_table_contains(sample->traces, &trace)) continue;
-        g_autoptr(TraceView) view = trace_view_load(sample->asked->archive, trace, error);
+        gboolean gone;
+        g_autoptr(TraceView) view = trace_view_load_found(sample->asked->archive, trace, &gone, error);
+        if (!view && gone) continue;
         if (!view) return FALSE;
         sample->spans += (guint)spans;
         g_hash_table_add(sample->traces, g_memdup2(&trace, sizeof trace));

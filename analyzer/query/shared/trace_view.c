@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/allowance.h"
+#include "common/base/error.h"
 #include "common/pack/pack.h"
 
 const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
@@ -47,6 +48,14 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
     const ArchiveLoad load = {.max_spans = TRACE_VIEW_SPANS};
     return view_load(archive, trace_id, &load, error);
+}
+
+TraceView *trace_view_load_found(Archive *archive, guint64 trace_id, gboolean *gone, GError **error) {
+    g_autoptr(GError) failure = NULL;
+    TraceView *view = trace_view_load(archive, trace_id, &failure);
+    *gone = g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+    if (failure != NULL && !*gone) g_propagate_error(error, g_steal_pointer(&failure));
+    return view;
 }
 
 gsize trace_view_room(void) {

@@ -18,6 +18,8 @@ typedef struct TraceView {
 
 /* NULL with NOT_FOUND when there is no such trace. */
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error);
+/* Of one that was found a moment ago. NULL without an error, and *gone: it was removed meanwhile. */
+TraceView *trace_view_load_found(Archive *archive, guint64 trace_id, gboolean *gone, GError **error);
 /* Bytes of spans that are loaded at once, part by part: what a quarter of the thread's allowance has room for. 0: all.
  */
 gsize trace_view_room(void);
