@@ -82,9 +82,12 @@ def test_what_is_no_mark_is_refused(plumbd):
     bad = [b"", b"[]", b'{"text": "x"', {}, {"text": ""}, {"text": 5}, {"text": "a\nb"}, {"text": "x" * 1025}]
     bad += [{"text": "x", "kind": "k" * 65}, {"text": "x", "begin": "yesterday"}, {"text": "x", "begin": -1}]
     bad += [{"text": "x", "begin": "1m", "end": "2m"}, {"text": "x", "nobody": 1}, {"text": "a\0b"}]
+    ahead = time.time_ns() + 25 * 3600 * NS
+    bad += [{"text": "x", "begin": 2**63 - 1}, {"text": "x", "begin": ahead}, {"text": "x", "end": ahead}]
     for mark in bad:
         status, answer = post(plumbd, mark)
         assert status == 400 and answer["error"], mark
+    assert "more than a day from now" in post(plumbd, {"text": "x", "end": ahead})[1]["error"]
     assert post(plumbd, {"text": "x"}, Content_Type="text/plain")[0] == 415
     assert post(plumbd, {"text": "x"}, Origin="http://evil.example")[0] == 403
     assert post(plumbd, {"text": "x" * 70_000})[0] == 413
