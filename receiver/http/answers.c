@@ -79,7 +79,7 @@ void http_connection_send(HttpConnection *connection, int code, const char *type
     send_body(connection, body);
 }
 
-static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
+static void tell_audit_of(const HttpExchange *exchange, const char *outcome, int code, gsize bytes) {
     if (exchange->action == AUDIT_NOTHING) return;
     g_autofree char *query = masked_query(exchange->server->options.masker, exchange->request.query);
     const AuditEvent event = {
@@ -89,14 +89,16 @@ static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
         .address = exchange->peer,
         .route = exchange->request.path,
         .query = query,
-        .outcome = code == 0    ? "cut off"
-                   : code < 400 ? "ok"
-                                : http_reason(code),
+        .outcome = outcome,
         .status = code,
         .bytes = bytes,
         .duration_ns = now_monotonic_ns() - exchange->begun_ns,
     };
     audit_note(exchange->server->options.audit, &event);
+}
+
+static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
+    tell_audit_of(exchange, code == 0 ? "cut off" : code < 400 ? "ok" : http_reason(code), code, bytes);
 }
 
 /* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. code: what it is
@@ -225,6 +227,15 @@ const char *http_exchange_principal(const HttpExchange *exchange) { return excha
 void http_exchange_audit(HttpExchange *exchange, AuditAction action) { exchange->action = action; }
 
 guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
+
+gboolean http_exchange_is_current(const HttpExchange *exchange) {
+    const HttpServerOptions *options = &exchange->server->options;
+    return exchange->generation == security_generation(options->security) &&
+           (exchange->session == NULL ||
+            sessions_find(options->sessions, exchange->session, now_monotonic_ns()) != NULL);
+}
+
+void http_exchange_tell_begun(const HttpExchange *exchange) { tell_audit_of(exchange, "begun", 200, 0); }
 
 GByteArray *http_exchange_take_body(HttpExchange *exchange) {
     HttpConnection *connection = exchange->connection;

@@ -6,6 +6,8 @@
 #include "common/base/clock.h"
 
 #define BEAT_NS (15 * NS_PER_SEC)
+/* Of somebody who has logged in: the end of a certificate or of a ticket is seen when the reader connects again. */
+#define LOGIN_HOLDS_NS (5 * NS_PER_MINUTE)
 /* When a browser connects again. */
 #define AGAIN_MS "2000"
 
@@ -50,6 +52,8 @@ static void on_drained(void *arg) {
 void event_stream_open(EventStream *stream, GQueue *all, HttpExchange *exchange) {
     stream->all = all;
     stream->exchange = exchange;
+    stream->begun_ns = clock_monotonic_ns(clock_system());
+    http_exchange_tell_begun(exchange);
     g_queue_push_tail(all, stream);
     http_send_start(exchange, "text/event-stream", on_drained, stream);
     http_exchange_on_gone(exchange, on_gone, stream);
@@ -65,9 +69,15 @@ void event_stream_add(GString *to, const char *name, json_t *data) {
     g_string_append(to, "\n\n");
 }
 
+/* Is its reader to connect again, and to be asked again who it is? */
+static gboolean is_outdated(const EventStream *stream, gint64 now_ns) {
+    const gboolean named = http_exchange_principal(stream->exchange) != NULL;
+    return !http_exchange_is_current(stream->exchange) || (named && now_ns - stream->begun_ns >= LOGIN_HOLDS_NS);
+}
+
 void event_stream_beat(EventStream *stream) {
     const gint64 now_ns = clock_monotonic_ns(clock_system());
-    if (http_exchange_is_gone(stream->exchange))
+    if (http_exchange_is_gone(stream->exchange) || is_outdated(stream, now_ns))
         event_stream_cut(stream);
     else if (!stream->writing && now_ns - stream->wrote_ns >= BEAT_NS)
         event_stream_write(stream, g_string_new(":\n\n"));

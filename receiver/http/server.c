@@ -40,6 +40,7 @@ void http_connection_set_phase(HttpConnection *connection, Phase phase) {
 void http_exchange_free(HttpExchange *exchange) {
     http_request_clear(&exchange->request);
     g_free(exchange->principal);
+    g_free(exchange->session);
     g_free(exchange);
 }
 
@@ -136,8 +137,16 @@ static void begin_spans(HttpConnection *connection) {
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
 
+/* The session that the request is in, a new string; NULL: none. */
+static char *session_of(const HttpServerOptions *options, const HttpRequest *request, const char *principal) {
+    g_autofree char *id = login_cookie(request->cookie);
+    const char *of = id != NULL ? sessions_find(options->sessions, id, now_monotonic_ns()) : NULL;
+    return of != NULL && g_strcmp0(of, principal) == 0 ? g_steal_pointer(&id) : NULL;
+}
+
 static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
+    exchange->generation = security_generation(options->security);
     if (connection->child_of) {
         const gboolean named = strcmp(connection->child_of, ACCESS_ANONYMOUS) != 0;
         exchange->principal = named ? g_strdup(connection->child_of) : NULL;
@@ -149,6 +158,7 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
                                   connection->secret};
     char *found = request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated);
     http_request_forget_login(&exchange->request);
+    exchange->session = session_of(options, &exchange->request, found);
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
     exchange->roles = security_roles(options->security, exchange->principal, options->open);
 }

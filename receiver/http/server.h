@@ -66,6 +66,10 @@ const char *http_exchange_principal(const HttpExchange *exchange);
 void http_exchange_audit(HttpExchange *exchange, AuditAction action);
 /* AccessRole: what one may do who asks. */
 guint http_exchange_roles(const HttpExchange *exchange);
+/* FALSE: what it may do is to be asked anew, as the rules have changed or the session it came in has ended. */
+gboolean http_exchange_is_current(const HttpExchange *exchange);
+/* The audit log says now that it has begun, and not only once it has ended. */
+void http_exchange_tell_begun(const HttpExchange *exchange);
 /* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered
  * then goes where it can. NULL: nobody is told any more. */
 void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void *arg);

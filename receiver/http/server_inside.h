@@ -44,7 +44,9 @@ struct HttpExchange {
     HttpRequest request;
     char peer[PEER_NAME_BYTES];
     guint roles;
-    char *principal; /* who asks; NULL: somebody who has not logged in */
+    guint generation; /* of security, by which the roles are */
+    char *principal;  /* who asks; NULL: somebody who has not logged in */
+    char *session;    /* whose cookie says so; NULL: none */
     void (*gone)(void *arg);
     void *gone_arg;
     void (*drained)(void *arg);

@@ -1,5 +1,6 @@
 """The audit log: who asked, logged in, was refused and changed what; and that nobody can write into it."""
 
+import http.client
 import json
 import os
 import signal
@@ -88,6 +89,18 @@ def test_the_matrix_leaves_a_line_each(locked, authority, tmp_path):
         assert event["address"] == "127.0.0.1" and event["port"] == "http" and event["query"].endswith("limit=1")
         assert event["duration_ns"] > 0 and (event["outcome"] == "ok") == (event["status"] < 400)
         assert "bytes" in event or event["action"] == "logout"
+
+
+def test_a_stream_has_a_line_at_its_begin(locked, authority, tmp_path):
+    plumbd = locked(audit__log="reads")
+    host, port = plumbd.http.rsplit(":", 1)
+    connection = http.client.HTTPSConnection(host, int(port), context=trusting(authority), timeout=60)
+    connection.request("GET", "/api/v1/events?topics=runs", headers=bearer(token_of("read")))
+    assert connection.getresponse().status == 200
+    begun = await_lines(tmp_path / "audit.log", 2)[1]
+    assert (begun["principal"], begun["route"], begun["outcome"]) == ("token:a-read", "/api/v1/events", "begun")
+    connection.close()
+    wait_for(lambda: [event["outcome"] for event in lines_of(tmp_path / "audit.log")[1:]] == ["begun", "cut off"])
 
 
 def test_levels(make_plumbd, tmp_path):

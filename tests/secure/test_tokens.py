@@ -1,7 +1,9 @@
 """Tokens and roles: every role at every route by every way to log in; what is taken back, has ended, or is no login."""
 
+import contextlib
 import datetime
 import hashlib
+import http.client
 import os
 import re
 import signal
@@ -279,8 +281,6 @@ def test_a_token_needs_tls(make_plumbd, tmp_path):
 
 
 def set_cookie(plumbd, context, path, headers):
-    import http.client
-
     host, port = plumbd.http.rsplit(":", 1)
     connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=60)
     connection.request("POST", path, headers=headers)
@@ -315,6 +315,46 @@ def test_session(locked, authority, tokens):
     write_tokens(tokens, line("a-admin", "admin", token_of("admin")))
     locked.signal(signal.SIGHUP)
     wait_for(lambda: ask(locked, plain, "/api/v1/status", headers=here)[0] == 401)
+
+
+class Watcher:
+    """Reads events of which none come, but for the first."""
+
+    def __init__(self, plumbd, context, headers):
+        host, port = plumbd.http.rsplit(":", 1)
+        self.connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=10)
+        self.connection.request("GET", "/api/v1/events?topics=runs", headers=headers)
+        self.reply = self.connection.getresponse()
+        self.status = self.reply.status
+
+    def ends(self):
+        """Before the next beat, which is 15 s away."""
+        with contextlib.suppress(http.client.IncompleteRead):
+            while self.reply.read1(65536):
+                pass
+        self.connection.close()
+        return True
+
+
+def test_streams_of_who_may_read_no_more(locked, authority, tokens):
+    """A stream ends when the session ends that it is of, and when the rules change: whoever may go on comes again."""
+    plain = trusting(authority)
+    stream = Watcher(locked, plain, bearer(token_of("read")))
+    _, cookie = set_cookie(locked, plain, "/login", bearer(token_of("read")))
+    here = {"Cookie": cookie.split(";")[0]}
+    of_session = Watcher(locked, plain, here)
+    assert (stream.status, of_session.status) == (200, 200)
+    set_cookie(locked, plain, "/logout", here)
+    assert of_session.ends() and Watcher(locked, plain, here).status == 401
+    stream.connection.sock.settimeout(1)
+    with pytest.raises(TimeoutError):  # that one goes on
+        stream.ends()
+
+    stream = Watcher(locked, plain, bearer(token_of("read")))
+    write_tokens(tokens, line("a-admin", "admin", token_of("admin")))
+    locked.signal(signal.SIGHUP)
+    assert stream.ends() and Watcher(locked, plain, bearer(token_of("read"))).status == 401
+    assert Watcher(locked, plain, bearer(token_of("admin"))).status == 200
 
 
 # ---- the programs ----
