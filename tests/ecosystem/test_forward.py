@@ -16,9 +16,10 @@ from tests.receiver.waiting import wait_for
 
 
 class Stub:
-    """Answers POST with what the list says, one behind the other, then with 200; keeps the bodies that it took."""
+    """Answers POST with what the list says, one behind the other, then with 200, each after some seconds; keeps the
+    bodies that it took."""
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, seconds=0):
         self.answers, self.bodies, self.headers, self.times = list(answers), [], [], []
         stub = self
 
@@ -28,6 +29,7 @@ class Stub:
                 status, headers, text = stub.answers.pop(0) if stub.answers else (200, {}, "{}")
                 stub.times.append(time.monotonic())
                 stub.headers.append((self.path, dict(self.headers)))
+                time.sleep(seconds)
                 if status == 200:
                     stub.bodies.append(json.loads(body))
                 self.send_response(status)
@@ -61,8 +63,8 @@ class Stub:
 def stub():
     made = []
 
-    def make(*answers):
-        made.append(Stub(*answers))
+    def make(*answers, seconds=0):
+        made.append(Stub(*answers, seconds=seconds))
         return made[-1]
 
     yield make
@@ -149,6 +151,112 @@ def now_trace(plumbd, number, spans=3):
     assert post(plumbd, spans_body(a_span(number, 1, name="now", **times), *rest, service="shop"))[0] == 200
 
 
+def noted(position):
+    """The traces that a position names."""
+    items = [json.loads(line) for line in position.read_text().splitlines()]
+    return [item[0] for item in items if isinstance(item, list)]
+
+
+@pytest.fixture
+def following(plumbd, plumb_program, tmp_path):
+    """following(URL, options...) starts one with a position and gives it; it is ended after the test."""
+    started = []
+
+    def start(url, *options):
+        command = [plumb_program, "export", "--otlp", "--to", url, "--follow", "--since", "1h", *options]
+        command += ["--position", tmp_path / "position", "--server", plumbd.http, "--json"]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def stop(running):
+    """SIGTERM; the report."""
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == 0, err
+    return json.loads(out) if out else None
+
+
+def test_stopped_between_bodies(plumbd, following, stub, tmp_path):
+    """Each body that was answered is noted: a new start sends the others alone."""
+    collector = stub(seconds=0.5)
+    traces, size, begin = 500, 10, time.time_ns()
+    times = {"startTimeUnixNano": str(begin), "endTimeUnixNano": str(begin + 1000)}
+    spans = [a_span(trace, n, **times) for trace in range(1, traces + 1) for n in range(1, size + 1)]
+    assert post(plumbd, spans_body(*spans))[0] == 200
+    plumbd.flush()
+
+    running = following(collector.url)
+    wait_for(lambda: len(collector.times) == 3)
+    report = stop(running)
+    taken = len(collector.bodies)
+    assert report["spans"] == len(collector.spans()) < traces * size and report["requests"] == taken == 3
+    assert len(noted(tmp_path / "position")) == len({span["traceId"] for span in collector.spans()})
+
+    running = following(collector.url)
+    wait_for(lambda: len(collector.spans()) >= traces * size)
+    stop(running)
+    found = [(span["traceId"], span["spanId"]) for span in collector.spans()]
+    assert len(found) == len(set(found)) == traces * size
+
+
+def test_position_cut_short(plumbd, following, stub, tmp_path):
+    """What was sent is appended; a line that a crash cut short costs nothing else; lines of no use go some time."""
+    collector, position, files = stub(), tmp_path / "position", []
+    running = following(collector.url)
+    for number in (1, 2):
+        now_trace(plumbd, number)
+        plumbd.flush()
+        wait_for(lambda number=number: position.exists() and len(noted(position)) == number)
+        files.append(position.stat().st_ino)
+    assert files[0] == files[1]
+    running.kill()
+    running.wait()
+
+    with position.open("a") as file:
+        file.write('["00000000')
+    running = following(collector.url)
+    now_trace(plumbd, 3)
+    plumbd.flush()
+    wait_for(lambda: len(collector.spans()) >= 9)
+    stop(running)
+    assert sorted(noted(position)) == [f"{number:016x}" for number in (1, 2, 3)]
+    assert len(collector.spans()) == 9
+
+    with position.open("a") as file:
+        file.write(f'["{9:016x}",1,3]\n' * 10100)
+    running = following(collector.url)
+    now_trace(plumbd, 4)
+    plumbd.flush()
+    wait_for(lambda: len(collector.spans()) >= 12)
+    stop(running)
+    assert sorted(noted(position)) == [f"{number:016x}" for number in (1, 2, 3, 4)]
+
+
+def test_spans_that_join_later(plumbd, following, stub):
+    """They are not sent, and their trace is counted once."""
+    collector = stub()
+    running = following(collector.url)
+    now_trace(plumbd, 1)
+    plumbd.flush()
+    wait_for(lambda: len(collector.spans()) == 3)
+    now = str(time.time_ns())
+    late = a_span(1, 9, parentSpanId=f"{1:016x}", startTimeUnixNano=now, endTimeUnixNano=now)
+    assert post(plumbd, spans_body(late))[0] == 200
+    plumbd.flush()
+    for number in (2, 3):
+        now_trace(plumbd, number)
+        plumbd.flush()
+        wait_for(lambda number=number: len(collector.spans()) == 3 * number)
+    report = stop(running)
+    assert (report["spans"], report["grown_traces"]) == (9, 1)
+
+
 def test_follow(plumbd, make_plumbd, plumb_program, stub, tmp_path):
     """Through kill -9 of the forwarding and a new start of plumbd: each span arrives, and none twice."""
     collector, position = stub(), tmp_path / "position"
@@ -169,7 +277,7 @@ def test_follow(plumbd, make_plumbd, plumb_program, stub, tmp_path):
         now_trace(plumbd, 2)
         plumbd.flush()
         wait_for(lambda: arrived([1, 2]))
-        wait_for(lambda: len(json.loads(position.read_text())["sent"]) == 2)
+        wait_for(lambda: len(noted(position)) == 2)
         running.kill()
         running.wait()
         now_trace(plumbd, 3)
@@ -192,6 +300,6 @@ def test_follow(plumbd, make_plumbd, plumb_program, stub, tmp_path):
 
 def test_position_of_another(plumbd, forward, stub, tmp_path):
     position = tmp_path / "position"
-    position.write_text(json.dumps({"version": 1, "to": "http://elsewhere", "since_time_ns": 1, "sent": []}))
+    position.write_text(json.dumps({"version": 2, "to": "http://elsewhere", "since_time_ns": 1}) + "\n")
     done = forward(stub().url, "--follow", "--position", position)
     assert done.returncode != 0 and "is no position of a forwarding to" in done.stderr

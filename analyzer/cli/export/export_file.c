@@ -47,7 +47,8 @@ static gboolean write_spans(void *arg, const json_t *document, GError **error) {
     if (chosen_is_cut(document)) return chosen_fail_cut(document, error);
     g_autoptr(GString) text = g_string_new(NULL);
     export->counts.spans += json_array_size(field_list(document, "spans"));
-    otlp_lines_add(export->otlp, document, text);
+    for (gsize at = 0; otlp_lines_add(export->otlp, document, &at, text);) {
+    }
     return put(export, (Bytes){text->str, text->len}, error);
 }
 

@@ -17,9 +17,15 @@
 #define LOOK_EVERY_NS (2 * NS_PER_SEC)
 /* Most traces are stored so soon after they began. A look back so far is cheap; one as far as --reach is done once a
  * minute, for those that were not. */
-#define NEAR_NS         (2 * NS_PER_MINUTE)
-#define FAR_LOOK_NS     NS_PER_MINUTE
-#define GATHERED_TRACES 500u
+#define NEAR_NS     (2 * NS_PER_MINUTE)
+#define FAR_LOOK_NS NS_PER_MINUTE
+
+/* A chosen trace all of whose spans were met, not all of which have arrived yet. */
+typedef struct Waiting {
+    char *trace;
+    gint64 begin_ns, spans;
+    guint64 end; /* of the spans met, the number that follows its last */
+} Waiting;
 
 typedef struct Forward {
     const Invocation *invocation;
@@ -29,9 +35,9 @@ typedef struct Forward {
     OtlpLines *lines;
     Progress *progress;
     Position *position; /* NULL: once, of all */
-    GPtrArray *waiting; /* rows of traces whose spans are not all sent yet */
-    GHashTable *grown;  /* traces that had more spans later */
-    guint64 spans, cut_traces;
+    GArray *waiting;    /* in the order they were met */
+    guint64 met;        /* spans that were given to lines */
+    guint64 spans, cut_traces, grown_traces;
 } Forward;
 
 /* ---- bodies ---- */
@@ -43,24 +49,6 @@ static gboolean send_text(Forward *forward, const GString *text, GError **error)
     }
     progress_update(forward->progress, forward->spans, 0, "spans");
     return TRUE;
-}
-
-/* All that was gathered has arrived. */
-static gboolean note_sent(Forward *forward, GError **error) {
-    const gboolean any = forward->position != NULL && forward->waiting->len > 0;
-    for (guint i = 0; any && i < forward->waiting->len; i++) {
-        const json_t *row = g_ptr_array_index(forward->waiting, i);
-        position_add(forward->position, field_text(row, "trace"), field_int(row, "begin_time_ns"),
-                     field_int(row, "spans"));
-    }
-    g_ptr_array_set_size(forward->waiting, 0);
-    return !any || position_save(forward->position, error);
-}
-
-static gboolean send_gathered(Forward *forward, GError **error) {
-    g_autoptr(GString) text = g_string_new(NULL);
-    otlp_lines_flush(forward->lines, text);
-    return send_text(forward, text, error) && note_sent(forward, error);
 }
 
 /* ---- all that is stored ---- */
@@ -84,33 +72,73 @@ static gboolean send_stored(Forward *forward, GError **error) {
 
 /* ---- chosen ones ---- */
 
+/* Traces that have arrived whole are noted, at once. */
+static gboolean note_arrived(Forward *forward, GError **error) {
+    const guint64 arrived = forward->met - otlp_lines_gathered(forward->lines);
+    guint n = 0;
+    for (; n < forward->waiting->len; n++) {
+        const Waiting *one = &g_array_index(forward->waiting, Waiting, n);
+        if (one->end > arrived) break;
+        if (forward->position != NULL) position_add(forward->position, one->trace, one->begin_ns, one->spans);
+    }
+    if (n > 0) g_array_remove_range(forward->waiting, 0, n);
+    return forward->position == NULL || n == 0 || position_save(forward->position, error);
+}
+
+/* A body of chosen traces. */
+static gboolean send_body(Forward *forward, const GString *text, guint64 spans, GError **error) {
+    if (text->len == 0) return TRUE;
+    if (*forward->stop) return fail(error, PLUMB_ERROR_PEER, "stopped before all was sent");
+    if (!send_text(forward, text, error)) return FALSE;
+    forward->spans += spans;
+    return note_arrived(forward, error);
+}
+
+static gboolean send_gathered(Forward *forward, GError **error) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint64 spans = otlp_lines_gathered(forward->lines);
+    otlp_lines_flush(forward->lines, text);
+    return send_body(forward, text, spans, error);
+}
+
 static gboolean send_spans(void *arg, const json_t *document, GError **error) {
     Forward *forward = arg;
     g_autoptr(GString) text = g_string_new(NULL);
-    otlp_lines_add(forward->lines, document, text);
-    forward->spans += json_array_size(field_list(document, "spans"));
     forward->cut_traces += chosen_is_cut(document);
-    return send_text(forward, text, error);
+    for (gsize at = 0;;) {
+        const gsize begin = at;
+        const guint64 before = otlp_lines_gathered(forward->lines);
+        const gboolean complete = otlp_lines_add(forward->lines, document, &at, text);
+        forward->met += at - begin;
+        if (!complete) return TRUE;
+        if (!send_body(forward, text, before + (at - begin), error)) return FALSE;
+        g_string_truncate(text, 0);
+    }
 }
 
 /* Was it sent before? Then only whether it has grown is noted. */
 static gboolean was_sent(Forward *forward, const json_t *row) {
     const char *trace = field_text(row, "trace");
-    const gint64 sent = forward->position != NULL ? position_sent(forward->position, trace) : -1;
-    if (sent < 0) return FALSE;
-    if (field_int(row, "spans") > sent) g_hash_table_add(forward->grown, g_strdup(trace));
+    if (forward->position == NULL || !position_was_sent(forward->position, trace)) return FALSE;
+    forward->grown_traces += position_grew(forward->position, trace, field_int(row, "spans"));
     return TRUE;
 }
 
 static gboolean send_trace(void *arg, const json_t *row, GError **error) {
     Forward *forward = arg;
     const ChosenSpans spans = {send_spans, forward};
+    const char *trace = field_text(row, "trace");
+    const guint64 begin = forward->met;
     if (*forward->stop) return fail(error, PLUMB_ERROR_PEER, "stopped before all was sent");
     if (was_sent(forward, row)) return TRUE;
-    if (!chosen_load(forward->source, field_text(row, "trace"), &spans, error)) return FALSE;
-    g_ptr_array_add(forward->waiting, json_incref((json_t *)row));
-    /* A position is written for some hundreds of traces at once. */
-    return forward->waiting->len < GATHERED_TRACES || send_gathered(forward, error);
+    if (!chosen_load(forward->source, trace, &spans, error)) return FALSE;
+    const guint64 met = forward->met - begin;
+    if (met == 0) return TRUE; /* it is gone */
+    /* Some may have joined it since it was found; one that was cut has more than were sent. */
+    const Waiting one = {g_strdup(trace), field_int(row, "begin_time_ns"), MAX(field_int(row, "spans"), (gint64)met),
+                         forward->met};
+    g_array_append_val(forward->waiting, one);
+    return note_arrived(forward, error);
 }
 
 static gboolean send_chosen(Forward *forward, const char *since, GError **error) {
@@ -125,7 +153,8 @@ static gboolean look(Forward *forward, gint64 since_ns, GError **error) {
     return send_chosen(forward, since, error);
 }
 
-/* plumbd may start again meanwhile: that is waited for. What was gathered then is asked for again. */
+/* plumbd may start again meanwhile: that is waited for. What was gathered then, and has not arrived, is asked for
+ * again. */
 static gboolean outlives(Forward *forward, gboolean *told, GError **error) {
     const gboolean passing = g_error_matches(*error, PLUMB_ERROR, PLUMB_ERROR_PEER) ||
                              g_error_matches(*error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
@@ -134,8 +163,9 @@ static gboolean outlives(Forward *forward, gboolean *told, GError **error) {
     if (!*told) invocation_say("export", line);
     *told = TRUE;
     g_clear_error(error);
-    g_ptr_array_set_size(forward->waiting, 0);
+    g_array_set_size(forward->waiting, 0);
     otlp_lines_clear(forward->lines);
+    forward->met = 0;
     return TRUE;
 }
 
@@ -168,7 +198,7 @@ static CliExit report(const Forward *forward, const char *url) {
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I}", "to", url, "spans", (json_int_t)forward->spans,
                   "requests", (json_int_t)counts->requests, "repeats", (json_int_t)counts->repeats, "rejected_spans",
                   (json_int_t)counts->rejected_spans, "said", counts->said != NULL ? counts->said : "", "grown_traces",
-                  (json_int_t)g_hash_table_size(forward->grown), "cut_traces", (json_int_t)forward->cut_traces);
+                  (json_int_t)forward->grown_traces, "cut_traces", (json_int_t)forward->cut_traces);
     const ShowOptions options = invocation_show_options(forward->invocation);
     return invocation_print(forward->invocation, document, show_forward, &options);
 }
@@ -202,7 +232,7 @@ static gboolean run(Forward *forward, gint64 reach_ns, GError **error) {
     return chosen_is_asked(invocation) ? send_chosen(forward, NULL, error) : send_stored(forward, error);
 }
 
-static void drop_row(gpointer row) { json_decref(row); }
+static void clear_waiting(gpointer waiting) { g_free(((Waiting *)waiting)->trace); }
 
 CliExit forward_spans(const Invocation *invocation, const volatile sig_atomic_t *stop) {
     gint64 reach_ns = 0;
@@ -219,15 +249,14 @@ CliExit forward_spans(const Invocation *invocation, const volatile sig_atomic_t 
     if (collector == NULL) return invocation_failed(invocation, error);
 
     g_autoptr(OtlpLines) lines = otlp_lines_new();
-    g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func(drop_row);
-    g_autoptr(GHashTable) grown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(Waiting));
+    g_array_set_clear_func(waiting, clear_waiting);
     Forward forward = {.invocation = invocation,
                        .stop = stop,
                        .collector = collector,
                        .lines = lines,
                        .progress = progress_start(&invocation->style, "sending"),
-                       .waiting = waiting,
-                       .grown = grown};
+                       .waiting = waiting};
     const gboolean done = run(&forward, reach_ns, &error);
     progress_stop(forward.progress);
     const CliExit said = done || forward.spans > 0 ? report(&forward, url) : CLI_OK;

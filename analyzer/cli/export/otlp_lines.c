@@ -120,15 +120,17 @@ guint64 otlp_lines_feed(OtlpLines *lines, Bytes piece, GString *out) {
     return taken;
 }
 
-void otlp_lines_add(OtlpLines *lines, const json_t *document, GString *out) {
-    gsize i;
-    json_t *row;
-    json_array_foreach((json_t *)field_list(document, "spans"), i, row) {
-        if (json_array_size(lines->spans) >= SPANS_MOST) otlp_lines_flush(lines, out);
-        json_array_append(lines->spans, row);
-    }
-    if (json_array_size(lines->spans) >= SPANS_LEAST) otlp_lines_flush(lines, out);
+gboolean otlp_lines_add(OtlpLines *lines, const json_t *document, gsize *at, GString *out) {
+    const json_t *rows = field_list(document, "spans");
+    const gsize n = json_array_size(rows);
+    for (; *at < n && json_array_size(lines->spans) < SPANS_MOST; ++*at)
+        json_array_append(lines->spans, json_array_get(rows, *at));
+    if (json_array_size(lines->spans) < SPANS_LEAST) return FALSE;
+    otlp_lines_flush(lines, out);
+    return TRUE;
 }
+
+guint64 otlp_lines_gathered(const OtlpLines *lines) { return json_array_size(lines->spans); }
 
 void otlp_lines_clear(OtlpLines *lines) { json_array_clear(lines->spans); }
 

@@ -13,8 +13,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(OtlpLines, otlp_lines_free)
 
 /* Appends what is complete. The input may be cut anywhere. Returns how many spans were met. */
 guint64 otlp_lines_feed(OtlpLines *lines, Bytes piece, GString *out);
-/* The spans of an answer to "trace". */
-void otlp_lines_add(OtlpLines *lines, const json_t *document, GString *out);
+/* The spans of an answer to "trace" from *at on: until a line is complete, which is appended (TRUE: there may be more),
+ * or all are taken. */
+gboolean otlp_lines_add(OtlpLines *lines, const json_t *document, gsize *at, GString *out);
+/* How many spans are in no line yet. */
+guint64 otlp_lines_gathered(const OtlpLines *lines);
 /* What is gathered makes a line, however short; or is forgotten. */
 void otlp_lines_flush(OtlpLines *lines, GString *out);
 void otlp_lines_clear(OtlpLines *lines);
