@@ -2,6 +2,8 @@
 
 import json
 import signal
+import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -13,13 +15,14 @@ from tests.conftest import lasting_address
 from tests.ecosystem.conftest import send_work
 from tests.ecosystem.test_otlp import a_span, post, spans_body
 from tests.receiver.waiting import wait_for
+from tests.secure.authority import Authority
 
 
 class Stub:
     """Answers POST with what the list says, one behind the other, then with 200, each after some seconds; keeps the
     bodies that it took."""
 
-    def __init__(self, *answers, seconds=0):
+    def __init__(self, *answers, seconds=0, server=ThreadingHTTPServer):
         self.answers, self.bodies, self.headers, self.times = list(answers), [], [], []
         stub = self
 
@@ -41,7 +44,7 @@ class Stub:
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -63,8 +66,8 @@ class Stub:
 def stub():
     made = []
 
-    def make(*answers, seconds=0):
-        made.append(Stub(*answers, seconds=seconds))
+    def make(*answers, **options):
+        made.append(Stub(*answers, **options))
         return made[-1]
 
     yield make
@@ -255,6 +258,51 @@ def test_spans_that_join_later(plumbd, following, stub):
         wait_for(lambda number=number: len(collector.spans()) == 3 * number)
     report = stop(running)
     assert (report["spans"], report["grown_traces"]) == (9, 1)
+
+
+class BreakingServer(ThreadingHTTPServer):
+    """HTTPS; ends as many handshakes as it is told to."""
+
+    breaks, context = 0, None
+
+    def get_request(self):
+        connection, address = super().get_request()
+        if self.breaks == 0:
+            return self.context.wrap_socket(connection, server_side=True), address
+        self.breaks -= 1
+        connection.recv(100)
+        connection.close()
+        raise OSError("ended")
+
+
+def test_https_that_restarts(plumbd, following, stub, tmp_path):
+    """One that ends a handshake, and has answered before, is waited for."""
+    authority = Authority(tmp_path / "authority")
+    certificate, key = authority.sign("collector", "IP:127.0.0.1")
+    collector = stub(server=BreakingServer)
+    collector.server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    collector.server.context.load_cert_chain(certificate, key)
+    running = following(collector.url.replace("http:", "https:"), "--to-ca", authority.pem)
+    now_trace(plumbd, 1)
+    plumbd.flush()
+    wait_for(lambda: len(collector.bodies) == 1)
+    collector.server.breaks = 1
+    now_trace(plumbd, 2)
+    plumbd.flush()
+    wait_for(lambda: len(collector.bodies) == 2)
+    assert stop(running)["repeats"] == 1
+
+
+def test_stop_waits_for_no_answer(plumbd, following):
+    """A collector that takes a body and never answers is left after some seconds."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        now_trace(plumbd, 1)
+        plumbd.flush()
+        running = following(f"http://127.0.0.1:{server.getsockname()[1]}")
+        connection, _ = server.accept()
+        assert connection.recv(1)
+        stop(running)
+        connection.close()
 
 
 def test_follow(plumbd, make_plumbd, plumb_program, stub, tmp_path):

@@ -9,9 +9,11 @@
 #include "common/base/harmless.h"
 #include "common/base/secret_file.h"
 
-#define CONNECT_TIMEOUT_S   10L
-#define REQUEST_TIMEOUT_S   60L
-#define PATIENCE_NS         (5 * NS_PER_MINUTE)
+#define CONNECT_TIMEOUT_S 10L
+#define REQUEST_TIMEOUT_S 60L
+#define PATIENCE_NS       (5 * NS_PER_MINUTE)
+/* A request on its way when told to stop: what was taken shall be known to be. */
+#define END_TIMEOUT_NS      (5 * NS_PER_SEC)
 #define FIRST_WAIT_S        1
 #define LONGEST_WAIT_S      32
 #define LONGEST_ASKED_S     300 /* whatever Retry-After says */
@@ -27,6 +29,7 @@ struct Collector {
     GString *answer;
     gboolean answered; /* it has been there before */
     gboolean refused;
+    gint64 stopped_ns; /* when a request on its way first met a stop; 0: it has not */
     CollectorCounts counts;
     char message[CURL_ERROR_SIZE];
 };
@@ -118,6 +121,16 @@ static size_t take(char *data, size_t size, size_t n, void *arg) {
     return size * n;
 }
 
+/* Called about once a second, and as bytes go or come. Ends a request that has sent nothing yet at once. */
+static int watch(void *arg, curl_off_t total_down, curl_off_t down, curl_off_t total_up, curl_off_t up) {
+    Collector *collector = arg;
+    (void)total_down, (void)down, (void)total_up;
+    if (!*collector->options.stop) return 0;
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    if (collector->stopped_ns == 0) collector->stopped_ns = now_ns;
+    return up == 0 || now_ns - collector->stopped_ns >= END_TIMEOUT_NS;
+}
+
 static CURLcode post(Collector *collector, const char *body, gsize size_bytes) {
     CURL *curl = collector->curl;
     curl_easy_reset(curl);
@@ -128,6 +141,10 @@ static CURLcode post(Collector *collector, const char *body, gsize size_bytes) {
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, collector->message);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1); /* one request at a time needs no more */
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, collector);
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
     if (collector->options.ca != NULL) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, collector->options.ca);
@@ -160,7 +177,9 @@ static void note_answer(Collector *collector) {
     collector->counts.said = harmless_line(message);
 }
 
-static gboolean is_passing(CURLcode code, long status) {
+/* One that answered before and ends a handshake is about to end, or to begin. */
+static gboolean is_passing(const Collector *collector, CURLcode code, long status) {
+    if (code == CURLE_SSL_CONNECT_ERROR) return collector->answered;
     if (code == CURLE_OK) return status == 429 || status == 502 || status == 503 || status == 504;
     return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_OPERATION_TIMEDOUT ||
            code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
@@ -198,6 +217,10 @@ static gint64 wait_of(const Collector *collector, guint repeats) {
     return MIN(FIRST_WAIT_S << MIN(repeats, 10), LONGEST_WAIT_S);
 }
 
+static gboolean fail_stopped(const Collector *collector, GError **error) {
+    return fail(error, PLUMB_ERROR_PEER, "stopped; what %s has not taken was not sent", collector->url);
+}
+
 gboolean collector_send(Collector *collector, const char *body, gsize size_bytes, GError **error) {
     const Clock *clock = clock_system();
     const gint64 begin_ns = clock_monotonic_ns(clock);
@@ -211,12 +234,12 @@ gboolean collector_send(Collector *collector, const char *body, gsize size_bytes
             return TRUE;
         }
 
+        if (code == CURLE_ABORTED_BY_CALLBACK) return fail_stopped(collector, error);
         const gboolean nobody = code != CURLE_OK && !collector->answered;
         const gboolean patient =
             collector->options.persistent || (!nobody && clock_monotonic_ns(clock) - begin_ns < PATIENCE_NS);
-        if (!is_passing(code, status) || !patient) return fail_send(collector, code, status, error);
+        if (!is_passing(collector, code, status) || !patient) return fail_send(collector, code, status, error);
         collector->counts.repeats++;
-        if (!collector_wait(collector, wait_of(collector, repeats) * NS_PER_SEC))
-            return fail(error, PLUMB_ERROR_PEER, "stopped; what %s has not taken was not sent", collector->url);
+        if (!collector_wait(collector, wait_of(collector, repeats) * NS_PER_SEC)) return fail_stopped(collector, error);
     }
 }
