@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 
 import pytest
@@ -11,6 +12,7 @@ from script.hdfs.jars import python_package
 from script.hdfs.spark import spark_home
 from tests.ecosystem.conftest import BEGIN, MINUTE, send_work
 from tests.ecosystem.test_otlp import a_span, attribute, post, spans_body
+from tests.receiver.test_versions import varint
 from tests.receiver.waiting import wait_for
 
 DUCKDB = "1.5.6"
@@ -91,8 +93,8 @@ def work(plumbd_program, tmp_path_factory):
 
 @pytest.fixture
 def export(plumb_program, work, duckdb):
-    def run(folder, *options, program=None):
-        where = ["--duckdb", program or duckdb, "--server", work.http]
+    def run(folder, *options, program=None, of=work):
+        where = ["--duckdb", program or duckdb, "--server", of.http]
         command = [plumb_program, "export", "--parquet", folder, *options, *where]
         return subprocess.run(command, capture_output=True, text=True)
 
@@ -173,6 +175,44 @@ def test_chosen(work, export, rows, tmp_path, options, where):
     assert traces == rows("SELECT DISTINCT trace FROM 'some/spans.parquet' ORDER BY trace", tmp_path)
 
 
+def test_repeated_keys(plumbd, export, rows, tmp_path):
+    """Values of one key are a list, in the order they came, whether traces are chosen or not."""
+    values = ['a"\\', "\u0001é/\x7f\n\t", "x,y", ""]
+    attributes = [attribute("first", "[]"), *(attribute("k", value) for value in values[:3]), attribute("last", "z")]
+    span = a_span(1, 1, attributes=[*attributes, attribute("k", values[3]), attribute("last", "z")])
+    assert post(plumbd, spans_body(span, a_span(1, 2, attributes=[attribute("k", "a")])))[0] == 200
+    plumbd.flush()
+    read = []
+    for name, options in (("all", []), ("chosen", ["--function", "shop: work"])):
+        done = export(tmp_path / name, *options, of=plumbd)
+        assert done.returncode == 0, done.stderr
+        pairs = "SELECT span, map_entries(annotations) AS pairs FROM 'spans.parquet' ORDER BY span"
+        read.append([dict((p["key"], p["value"]) for p in row["pairs"]) for row in rows(pairs, tmp_path / name)])
+    assert read[0] == read[1]
+    assert read[0][0]["first"] == "[]" and read[0][1]["k"] == "a"
+    assert json.loads(read[0][0]["k"]) == values and json.loads(read[0][0]["last"]) == ["z", "z"]
+
+
+def tagged(number, data):
+    """A field of protobuf."""
+    return bytes([number << 3 | 2]) + varint(len(data)) + data
+
+
+def test_a_span_of_many_bytes(plumbd, export, rows, tmp_path):
+    """More than the 16 MiB of JSON that DuckDB takes unless it is told otherwise."""
+    value = tagged(2, tagged(1, b"\x01" * 65536))
+    attributes = [tagged(9, tagged(1, b"k%d" % number) + value) for number in range(300)]
+    times = struct.pack("<BQBQ", 7 << 3 | 1, BEGIN, 8 << 3 | 1, BEGIN + 1)
+    span = tagged(1, bytes(15) + b"\x01") + tagged(2, bytes(7) + b"\x01") + tagged(5, b"x") + times
+    body = tagged(1, tagged(2, tagged(2, span + b"".join(attributes))))
+    assert post(plumbd, body, kind="application/x-protobuf")[0] == 200
+    plumbd.flush()
+    done = export(tmp_path / "out", of=plumbd)
+    assert done.returncode == 0, done.stderr
+    sizes = "SELECT list_sum([len(v) FOR v IN map_values(annotations)])::BIGINT AS n FROM 'out/spans.parquet'"
+    assert rows(sizes, tmp_path)[0]["n"] >= 300 * 65536
+
+
 def test_without_duckdb(export, plumb_program, work, tmp_path):
     done = export(tmp_path / "out", program=tmp_path / "nothing")
     assert done.returncode == 1 and "there is no such program" in done.stderr
@@ -196,10 +236,13 @@ def test_nothing_half_written(export, tmp_path, breaks):
     assert {name: (tmp_path / "out" / name).read_bytes() for name in sorted(os.listdir(tmp_path / "out"))} == before
 
 
-def test_stopped(plumb_program, work, tmp_path):
-    """SIGTERM while duckdb reads nothing: the program is ended, its file is taken away."""
+@pytest.mark.parametrize("file", ["functions", "spans"])
+def test_stopped(plumb_program, work, tmp_path, file):
+    """SIGTERM while duckdb reads nothing, with few rows and with more than it takes: the program is ended, its file
+    is taken away."""
     program = tmp_path / "duckdb"
-    program.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 1000\n")
+    sleeps = f'*{file}.parquet*) echo $$ >"{tmp_path}/pid"; exec sleep 1000;;'
+    program.write_text(f'#!/bin/sh\ncase "$5" in {sleeps} esac\nexec cat >/dev/null\n')
     program.chmod(0o755)
     command = [plumb_program, "export", "--parquet", tmp_path / "out", "--duckdb", program, "--server", work.http]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

@@ -14,11 +14,15 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/harmless.h"
+#include "common/base/limits.h"
 
 /* What it says of a failure is for a person. */
 #define SAID_BYTES  2000u
 #define WAIT_MS     250
 #define END_WAIT_NS (5 * NS_PER_MS)
+/* A span is of one body, each byte of which may become six (\u0001), and twice where keys are repeated. DuckDB sets
+ * aside twice as much, and touches what it needs. */
+#define LINE_BYTES (12 * (guint64)LIMIT_FRAME_BYTES + (1u << 20))
 
 struct DuckDb {
     GPid pid; /* 0: it does not run */
@@ -50,8 +54,9 @@ static char *quoted(const char *text) {
 static char *statement_of(const DuckDbTable *table, const char *path) {
     g_autofree char *absolute = g_canonicalize_filename(path, NULL); /* so it cannot be an address of the network */
     g_autofree char *target = quoted(absolute);
-    g_autofree char *rows =
-        g_strconcat("read_json('/dev/stdin', format = 'newline_delimited', columns = {", table->columns, "})", NULL);
+    g_autofree char *rows = g_strdup_printf("read_json('/dev/stdin', format = 'newline_delimited', "
+                                            "maximum_object_size = %" G_GUINT64_FORMAT ", columns = {%s})",
+                                            LINE_BYTES, table->columns);
     g_auto(GStrv) around = g_strsplit(table->select, "{rows}", -1);
     g_autofree char *select = g_strjoinv(rows, around);
     return g_strconcat("SET threads = 1; COPY (", select, ") TO ", target,
@@ -133,7 +138,7 @@ gboolean duckdb_write(DuckDb *duckdb, Bytes lines, GError **error) {
         }
         if (errno == EINTR) continue;
         struct pollfd ready = {.fd = duckdb->rows, .events = POLLOUT};
-        if (errno == EAGAIN && poll(&ready, 1, WAIT_MS) >= 0) continue;
+        if (errno == EAGAIN && (poll(&ready, 1, WAIT_MS) >= 0 || errno == EINTR)) continue;
         close_rows(duckdb);
         return fail_said(duckdb, wait_for(duckdb), error);
     }

@@ -37,15 +37,21 @@ static const DuckDbTable traces_table = {
     "trace: 'VARCHAR', root: 'VARCHAR', role: 'VARCHAR', host: 'VARCHAR', begin_time_ns: 'BIGINT', "
     "duration_ns: 'BIGINT', spans: 'BIGINT', orphans: 'BIGINT', incomplete: 'BOOLEAN', pattern: 'VARCHAR'"};
 
+/* Values of a key that is repeated are in nl alone. They become a list, as in rows of "trace". */
+#define ANNOTATIONS                                                                                                    \
+    "CASE WHEN nl IS NULL THEN coalesce(n, MAP {}) ELSE map(map_keys(n), "                                             \
+    "[CASE WHEN len([p FOR p IN nl IF p[1] = k]) = 1 THEN n[k] "                                                       \
+    "ELSE CAST(to_json([p[2] FOR p IN nl IF p[1] = k]) AS VARCHAR) END FOR k IN map_keys(n)]) END AS annotations "
+
 /* Of the lines of an export: HTrace's keys (common/wire/json/span_json.h). Records of Spark have no id. */
 static const DuckDbTable lines_table = {
     "SELECT a[1:16] AS trace, a AS span, p AS parents, d AS function, split_part(r, '/', 1) AS process, "
     "nullif(split_part(r, '/', 2), '') AS host, TRY_CAST(split_part(r, '/', 3) AS BIGINT) AS pid, "
     "coalesce(bn, b * 1000000) AS begin_time_ns, "
-    "coalesce(en, e * 1000000) - coalesce(bn, b * 1000000) AS duration_ns, coalesce(n, MAP {}) AS annotations "
+    "coalesce(en, e * 1000000) - coalesce(bn, b * 1000000) AS duration_ns, " ANNOTATIONS
     "FROM {rows} WHERE a IS NOT NULL",
     "a: 'VARCHAR', b: 'BIGINT', e: 'BIGINT', bn: 'BIGINT', en: 'BIGINT', d: 'VARCHAR', r: 'VARCHAR', "
-    "p: 'VARCHAR[]', n: 'MAP(VARCHAR, VARCHAR)'"};
+    "p: 'VARCHAR[]', n: 'MAP(VARCHAR, VARCHAR)', nl: 'VARCHAR[][]'"};
 
 /* The same of rows of "trace". */
 static const DuckDbTable rows_table = {
