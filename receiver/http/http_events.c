@@ -147,6 +147,7 @@ void http_events_stream(HttpEvents *events, HttpExchange *exchange) {
     const gboolean good = http_query_parse(request->query, add_param, &topics, &why) && topics != 0;
     const gboolean placed =
         request->last_event == NULL || g_ascii_string_to_unsigned(request->last_event, 10, 0, G_MAXINT64, &seen, NULL);
+
     if (!good || !placed || request->method != HTTP_GET) {
         http_send_error(exchange, 400, "send topics= with some of status, stragglers, runs, and commas, with GET");
     } else if (!event_stream_has_room(&events->readers, http_exchange_peer(exchange))) {

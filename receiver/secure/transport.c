@@ -44,6 +44,7 @@ static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
             transport->holds = end == 0 || errno != EAGAIN;
             return (ssize_t)have;
         }
+
         have += got;
         transport->greeted = TRUE;
         if (!SSL_has_pending(transport->ssl)) return (ssize_t)have;

@@ -73,9 +73,11 @@ def test_what_is_no_parent(place, text):
     """Our own sampling decides, which wants nothing here."""
     plumbd = place[0]
     trace, span = drawn()
-    before = plumbd.receiver()["spans_received"]
-    put(place, "none", text.format(trace, span))
-    assert plumbd.receiver()["spans_received"] == before
+    name = f"none-{len(text)}"
+    put(place, name, text.format(trace, span))
+    plumbd.flush()
+    assert plumbd.ask("traces?limit=0&path=/shell")["traces"]
+    assert not plumbd.ask(f"traces?limit=0&path=/{name}")["traces"]
 
 
 def test_spark(place, tmp_path):

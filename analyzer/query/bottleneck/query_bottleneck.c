@@ -211,6 +211,7 @@ static json_t *tally_json(const Reading *reading, const Tally *tally) {
     Archive *archive = reading->asked->archive;
     const TallyKey *key = &tally->key;
     json_t *object = json_object();
+
     switch ((TallyKind)key->kind) {
     case TALLY_FUNCTION:
         json_object_set_new(object, "function", json_name(archive, key->a));
