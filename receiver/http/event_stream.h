@@ -1,8 +1,8 @@
-/* Server-sent events to one reader. What it lacks is written once it has taken what was written before, so that no more
- * waits for it than one piece; and a beat is written where nothing comes, so that no proxy ends the connection, and a
- * reader that has left is noticed. It is cut when the rules about roles change, when the session ends that its reader is
- * in, and every five minutes where somebody has logged in: browsers connect again by themselves, and go on where they
- * were. On the HTTP thread. */
+/* Server-sent events to one reader. What it lacks is written once it has taken what was written before, so that no
+ * more waits for it than one piece; and a beat is written where nothing comes, so that no proxy ends the connection,
+ * and a reader that has left is noticed. It is cut when the rules about roles change, when the session ends that its
+ * reader is in, and every five minutes where somebody has logged in: browsers connect again by themselves, and go on
+ * where they were. On the HTTP thread. */
 #pragma once
 
 #include <jansson.h>

@@ -40,11 +40,10 @@ const Command command_mark = {
     .max_arguments = 1,
     .missing = "what was done? plumb mark --kind deployment 'Hadoop 3.4.2 on rack 7'",
     .summary = "notes what was done to the hosts, to be seen beside what became slow",
-    .about =
-        "A deployment, a fault that was made, anything that may explain what is measured. 'plumb marks' lists them,\n"
-        "and the page has them in its maps and curves. A mark with the same host, kind and --begin (as it was printed)\n"
-        "replaces the one before, so what still lasts gets its --end later. Without --begin it is now, in whole\n"
-        "milliseconds.",
+    .about = "A deployment, a fault that was made, anything that may explain what is measured. 'plumb marks' lists\n"
+             "them, and the page has them in its maps and curves. A mark with the same host, kind and --begin\n"
+             "(as it was printed) replaces the one before, so what still lasts gets its --end later. Without\n"
+             "--begin it is now, in whole milliseconds.",
     .example = "  plumb mark --kind deployment 'Hadoop 3.4.2 on rack 7'\n"
                "  plumb mark --host 10.0.3.17 --kind fault --begin 20m --end 5m 'disk throttled to 20 MB/s'\n"
                "  plumb mark --begin 2026-11-21T10:00:00.125Z --end now 'rolling restart'   # as it was printed\n",
