@@ -28,6 +28,7 @@ static char *room(JsonText *text, gsize n) {
 }
 
 void json_put_bytes(JsonText *text, const char *data, gsize n) {
+    if (n == 0) return; /* there may be no memory yet */
     memcpy(room(text, n), data, n);
     text->used += n;
 }
