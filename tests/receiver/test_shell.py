@@ -203,6 +203,11 @@ def test_each_analysis_is_understood_by_plumb(shell):
 # ---- runs ----
 
 
+def counted(line):
+    """How many rows the statistics have depends on what plumbd put together meanwhile."""
+    return re.sub(r"^\d+ rows of statistics", "rows of statistics", line)
+
+
 def test_the_lines_are_those_of_plumb(shell, plumb_program):
     load(shell, traces=20)
     shell.flush()
@@ -216,7 +221,7 @@ def test_the_lines_are_those_of_plumb(shell, plumb_program):
         assert (run["analysis"], run["by"]) == (analysis, "anonymous")
         assert run["command"] == " ".join(["plumb", *arguments])
         lines, end = output(shell, run)
-        assert lines == typed(shell, plumb_program, *arguments)
+        assert [counted(line) for line in lines] == [counted(line) for line in typed(shell, plumb_program, *arguments)]
         assert (end["state"], end["exit_code"], end["lines"]) == ("done", 0, len(lines))
         assert run_of(shell, run) == end
         assert f"begins run {run['id']}: {run['command']}" in shell.messages()
