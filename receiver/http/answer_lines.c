@@ -39,9 +39,4 @@ gboolean answer_is_known(const char *known, guint64 tag) {
     return tag != 0 && known != NULL && strstr(known, text) != NULL;
 }
 
-GBytes *answer_error_body(const char *message) {
-    json_auto_t *document = json_pack("{s:s}", "error", message);
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    return g_bytes_new_take(text, size_bytes);
-}
+GBytes *answer_error_body(const char *message) { return json_compact_bytes(json_pack("{s:s}", "error", message)); }

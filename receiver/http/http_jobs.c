@@ -184,10 +184,7 @@ static void post_body(HttpJobs *jobs, HttpJob *job, int code, const char *type, 
 }
 
 static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    json_decref(document);
-    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+    g_autoptr(GBytes) body = json_compact_bytes(document);
     post_body(jobs, job, code, TYPE_JSON, body);
 }
 

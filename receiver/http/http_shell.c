@@ -29,10 +29,7 @@ struct HttpShell {
 /* ---- answers ---- */
 
 static void send_json(HttpExchange *exchange, int code, json_t *document) {
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    json_decref(document);
-    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+    g_autoptr(GBytes) body = json_compact_bytes(document);
     http_send(exchange, code, "application/json", body);
 }
 

@@ -148,6 +148,13 @@ char *json_compact(json_t *document, gsize *size_bytes) {
     return finish(&text, size_bytes);
 }
 
+GBytes *json_compact_bytes(json_t *document) {
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    json_decref(document);
+    return g_bytes_new_take(text, size_bytes);
+}
+
 char *json_compact_rows(json_t *document, JsonRows *rows, gsize *size_bytes) {
     JsonText text = {NULL, 0, 0};
     if (rows->member == NULL) return json_compact(document, size_bytes);

@@ -33,5 +33,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JsonRows, json_rows_clear)
 
 /* To be freed with g_free(); ends with a zero that does not count. */
 char *json_compact(json_t *document, gsize *size_bytes);
+/* The same as bytes, a new reference; takes the document's. */
+GBytes *json_compact_bytes(json_t *document);
 /* The same, of an object and its rows, whose text may be taken. */
 char *json_compact_rows(json_t *document, JsonRows *rows, gsize *size_bytes);

@@ -67,19 +67,12 @@ const char *http_post_content_type(const HttpPost *post) {
     return post->kind == POST_ZIPKIN ? "text/plain; charset=utf-8" : otlp_content_type(post->form);
 }
 
-static GBytes *document_bytes(json_t *document) {
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    json_decref(document);
-    return g_bytes_new_take(text, size_bytes);
-}
-
 void http_post_refuse(HttpPost *post, int code, const char *why) {
     g_clear_pointer(&post->answer, g_bytes_unref);
     post->code = code;
     post->retry_after_s = code == 429 ? POSTS_RETRY_BUSY_S : code == 503 ? POSTS_RETRY_SHUT_S : 0;
     if (post->kind == POST_MARK || post->kind == POST_HTRACED)
-        post->answer = document_bytes(json_pack("{s:s}", "error", why));
+        post->answer = json_compact_bytes(json_pack("{s:s}", "error", why));
     else if (post->kind == POST_ZIPKIN)
         post->answer = g_bytes_new_take(g_strconcat(why, "\n", NULL), strlen(why) + 1);
     else
@@ -161,7 +154,7 @@ static void take_mark(HttpPosts *posts, HttpPost *post) {
     if (!mark_read(body, clock_wall_ns(clock_system()), records, &post->error)) return;
     wait_for_room(posts);
     intake_set_quota(posts->intake, post->account);
-    post->answer = document_bytes(json_pack("{s:o}", "mark", mark_json(spark_mark(records, 0))));
+    post->answer = json_compact_bytes(json_pack("{s:o}", "mark", mark_json(spark_mark(records, 0))));
     intake_records(posts->intake, g_steal_pointer(&records), &post->reply);
 }
 
