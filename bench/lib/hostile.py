@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 
 from bench.lib.daemon import MIB, Plumbd
+from bench.lib.good_peer import GOOD, PAUSE_S, GoodPeer, quantile
 from bench.lib.hostile_secure import MEMORY_LIMIT, SECURE_ATTACKS, GoodSender, address, attack_niced, make_site
 from bench.lib.table import table
-from tests.receiver.sender import OK, TRY_LATER, Sender, span, submit_frame
+from tests.receiver.sender import OK, TRY_LATER, Sender, span
 
-HOSTILE, GOOD = "127.0.0.66", "127.0.0.2"
-PAUSE_S = 0.02  # of the good peer, between two batches or questions
+HOSTILE = "127.0.0.66"
 
 
 # ---- attacks; each runs in a process of its own until it is ended ----
@@ -133,25 +133,17 @@ ATTACKS = [hold_buffers, idle_connections, slow_heads, unread_exports, flushes, 
 # ---- the good peer ----
 
 
-class Good:
+class Good(GoodPeer):
     """Sends a batch, and asks a question, again and again."""
 
     def __init__(self, plumbd):
         self.thrift, self.web = address(plumbd.thrift), address(plumbd.http)
-        self.acks, self.answers, self.refused, self.died = [], [], 0, 0
-        self.stopped = threading.Event()
-        self.threads = [threading.Thread(target=self.repeat, args=(what,)) for what in (self.send, self.ask)]
+        self.answers = []
+        super().__init__(lambda: self.repeat(self.send), lambda: self.repeat(self.ask))
 
     def send(self):
         """A new connection each time, as that has to be possible as well."""
-        number = time.time_ns()
-        frame = submit_frame([span(number, k, parent=None if k == 1 else 1) for k in range(1, 201)])
-        begun = time.monotonic()
-        with Sender(self.thrift, source=GOOD) as sender:
-            sender.write(frame)
-            while sender.read_reply().status == TRY_LATER:
-                sender.write(frame)
-        self.acks.append(time.monotonic() - begun)
+        self.send_batch(lambda: Sender(self.thrift, source=GOOD))
 
     def ask(self):
         begun = time.monotonic()
@@ -170,33 +162,13 @@ class Good:
             except (OSError, http.client.HTTPException):
                 self.refused += 1
 
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.died = sum(not thread.is_alive() for thread in self.threads)
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-
-def quantile(values, share):
-    return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else float("nan")
-
 
 def measure(plumbd, seconds):
     cpu = plumbd.cpu_seconds()
     begun = time.monotonic()
     with Good(plumbd) as good:
         time.sleep(seconds)
-    return {
-        "acks": len(good.acks),
-        "refused": good.refused,
-        "died": good.died,
-        "ack p50 ms": 1000 * quantile(good.acks, 0.5),
-        "ack p99 ms": 1000 * quantile(good.acks, 0.99),
+    return good.figures() | {
         "answers": len(good.answers),
         "answer p99 ms": 1000 * quantile(good.answers, 0.99),
         "processors": (plumbd.cpu_seconds() - cpu) / (time.monotonic() - begun),
@@ -247,12 +219,7 @@ def run(folder, attacks, seconds):
 def measure_secure(site, seconds):
     with GoodSender(site) as good:
         time.sleep(seconds)
-    return {
-        "acks": len(good.acks),
-        "refused": good.refused,
-        "died": good.died,
-        "ack p50 ms": 1000 * quantile(good.acks, 0.5),
-        "ack p99 ms": 1000 * quantile(good.acks, 0.99),
+    return good.figures() | {
         "login p99 ms": 1000 * quantile(good.logins, 0.99),
         "resident MiB": good.resident / MIB,
     }

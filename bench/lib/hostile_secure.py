@@ -13,11 +13,11 @@ from pathlib import Path
 
 from bench.lib.daemon import MIB, Plumbd, load
 from bench.lib.flood import QUESTIONS
-from tests.receiver.sender import TRY_LATER, Sender, span, submit_frame
+from bench.lib.good_peer import GOOD, PAUSE_S, GoodPeer
+from tests.receiver.sender import Sender, span
 from tests.secure.authority import Authority
 from tests.secure.tokens import bearer, line, write_tokens
 
-GOOD = "127.0.0.2"
 # Of hosts that are somebody else's, 50 connections each: none has as many as one may.
 HOSTS = [f"127.0.1.{i}" for i in range(1, 101)]
 SILENT, STORM, GREEDY, READERS = 5000, 500, 4, 8
@@ -25,7 +25,6 @@ TOKENS = {"good": "write", "greedy": "write", "reader": "read", "admin": "admin"
 # What is asked without an id of a trace.
 WORST = [question for question in QUESTIONS if "{" not in question]
 MEMORY_LIMIT = 368 * MIB
-PAUSE_S = 0.02
 
 
 def token_of(name):
@@ -182,29 +181,19 @@ def attack_niced(attack, site):
 # ---- the good peer ----
 
 
-class GoodSender:
+class GoodSender(GoodPeer):
     """A batch of 200 spans each 20 ms over one connection; and a login each second, over one of its own."""
 
     def __init__(self, site):
         self.site, self.context = site, site.context()
-        self.acks, self.logins, self.refused, self.resident, self.died = [], [], 0, 0, 0
-        self.stopped = threading.Event()
-        self.threads = [threading.Thread(target=what) for what in (self.send, self.log_in)]
+        self.logins, self.resident = [], 0
+        super().__init__(self.send, self.log_in)
 
     def send(self):
         while not self.stopped.is_set():
             with self.counted(), self.site.login("good", GOOD, self.context) as sender:
                 while not self.stopped.wait(PAUSE_S):
-                    self.send_batch(sender)
-
-    def send_batch(self, sender):
-        number = time.time_ns()
-        frame = submit_frame([span(number, k, parent=None if k == 1 else 1) for k in range(1, 201)])
-        begun = time.monotonic()
-        sender.write(frame)
-        while sender.read_reply().status == TRY_LATER:
-            sender.write(frame)
-        self.acks.append(time.monotonic() - begun)
+                    self.send_batch(lambda: contextlib.nullcontext(sender))
 
     @contextlib.contextmanager
     def counted(self):
@@ -222,17 +211,6 @@ class GoodSender:
                 self.site.login("good", GOOD, self.context).socket.close()
                 self.logins.append(time.monotonic() - begun)
             self.resident = max(self.resident, self.site.plumbd.memory_bytes("VmRSS"))
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.died = sum(not thread.is_alive() for thread in self.threads)
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
 
 
 def make_site(folder, spans=1_000_000):
