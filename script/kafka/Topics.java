@@ -1,3 +1,4 @@
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
@@ -5,16 +6,21 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
+import java.util.StringJoiner;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Makes topics, writes messages and tells offsets, by Kafka's own client: one command a line, one answer a line. */
+/** Makes topics, writes and reads messages and tells offsets, by Kafka's own client: one command a line, one answer a line. */
 class Topics {
     public static void main(String[] arguments) throws Exception {
         Map<String, Object> settings = new HashMap<>();
@@ -28,12 +34,14 @@ class Topics {
             System.out.println("ready");
             Scanner lines = new Scanner(System.in);
             while (lines.hasNextLine()) {
-                System.out.println(answer(admin, producer, lines.nextLine().split(" ")));
+                System.out.println(answer(settings, admin, producer, lines.nextLine().split(" ")));
             }
         }
     }
 
-    private static String answer(Admin admin, KafkaProducer<byte[], byte[]> producer, String[] words) throws Exception {
+    private static String answer(
+            Map<String, Object> settings, Admin admin, KafkaProducer<byte[], byte[]> producer, String[] words)
+            throws Exception {
         switch (words[0]) {
             case "create": // TOPIC PARTITIONS
                 NewTopic topic = new NewTopic(words[1], Integer.parseInt(words[2]), (short) 1);
@@ -49,6 +57,8 @@ class Topics {
                     one.get();
                 }
                 return "sent " + sent.size();
+            case "read": // TOPIC
+                return read(settings, words[1]);
             case "committed": // GROUP
                 long sum = 0;
                 Map<TopicPartition, OffsetAndMetadata> offsets =
@@ -60,5 +70,25 @@ class Topics {
             default:
                 throw new IllegalArgumentException(words[0]);
         }
+    }
+    /** All messages that the topic has when this begins, for no group. */
+    private static String read(Map<String, Object> settings, String topic) {
+        StringJoiner messages = new StringJoiner(" ", "read ", "");
+        ByteArrayDeserializer bytes = new ByteArrayDeserializer();
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings, bytes, bytes)) {
+            List<TopicPartition> partitions =
+                    consumer.partitionsFor(topic).stream()
+                            .map(partition -> new TopicPartition(topic, partition.partition()))
+                            .collect(Collectors.toList());
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            while (partitions.stream().anyMatch(partition -> consumer.position(partition) < ends.get(partition))) {
+                for (ConsumerRecord<byte[], byte[]> message : consumer.poll(Duration.ofSeconds(1))) {
+                    messages.add(Base64.getEncoder().encodeToString(message.value()));
+                }
+            }
+        }
+        return messages.toString();
     }
 }

@@ -110,6 +110,10 @@ class Broker(Processes):
         """When it returns, the broker has them."""
         self.ask("sent", "send", topic, *(base64.b64encode(message).decode() for message in messages))
 
+    def read(self, topic):
+        """All messages that the topic has now, of each partition in order."""
+        return [base64.b64decode(message) for message in self.ask("read", "read", topic).split()[1:]]
+
     def committed(self, group):
         """Offsets of the group, summed up over all partitions."""
         return int(self.ask("", "committed", group))
