@@ -4,6 +4,7 @@
 
 #include "analyzer/query/bottleneck/bottleneck_answers.h"
 #include "analyzer/query/columns/column_answers.h"
+#include "analyzer/query/forest/forest_answers.h"
 #include "analyzer/query/htraced/htraced.h"
 #include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/jaeger/zipkin.h"
@@ -11,6 +12,7 @@
 #include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"

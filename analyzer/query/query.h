@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "analyzer/query/shared/question.h"
-#include "analyzer/query/spans/query_export.h"
+#include "analyzer/query/traces/query_export.h"
 
 /* question: one of the table in query.c; docs/api.md describes each. now_ns: what relative times ("15m") count
  * from. A new reference, or NULL with INPUT (unknown question, unknown or malformed parameter; the nearest known name

@@ -4,7 +4,7 @@
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/tree_inside.h"
 #include "analyzer/query/columns/calls.h"
-#include "analyzer/query/spans/trace_tasks.h"
+#include "analyzer/query/traces/trace_tasks.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

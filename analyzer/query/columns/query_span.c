@@ -1,7 +1,7 @@
 /* All that is stored of one span, without the tree that it is in: a trace of any size is read one part at a time. */
 #include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/trace_rows.h"
+#include "analyzer/query/traces/trace_rows.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

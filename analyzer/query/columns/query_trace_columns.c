@@ -7,7 +7,7 @@
 #include "analyzer/query/columns/calls.h"
 #include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/columns/column_block.h"
-#include "analyzer/query/spans/trace_tasks.h"
+#include "analyzer/query/traces/trace_tasks.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/model/role.h"

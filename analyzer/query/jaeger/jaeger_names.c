@@ -1,9 +1,9 @@
 /* Services, their operations, and who calls whom: from the statistics of functions and of patterns. */
 #include <string.h>
 
+#include "analyzer/query/forest/forest_answers.h"
 #include "analyzer/query/jaeger/jaeger_inside.h"
 #include "analyzer/query/spans/functions.h"
-#include "analyzer/query/spans/span_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/query/jaeger/jaeger_inside.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 

@@ -3,7 +3,7 @@
 
 #include "analyzer/otlp/otlp_request.h"
 #include "analyzer/query/jaeger/jaeger_v3.h"
-#include "analyzer/query/spans/trace_rows.h"
+#include "analyzer/query/traces/trace_rows.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/clock.h"
 
 /* So many traces tell where transfers wait. */

@@ -4,7 +4,7 @@
 
 #include "analyzer/query/nodes/examples.h"
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
 
 /* Of less no rate is told. */

@@ -1,5 +1,5 @@
-/* The questions about spans, their functions, trees and senders. Each answer_NAME() is in query_NAME.c and makes the
- * document that docs/api.md describes; ../query.c has the table that names it and checks its parameters. */
+/* The questions about functions, senders and the store. Each answer_NAME() is in query_NAME.c and makes the document that
+ * docs/api.md describes; ../query.c has the table that names it and checks its parameters. */
 #pragma once
 
 #include "analyzer/query/shared/question.h"
@@ -10,11 +10,5 @@ json_t *answer_senders(const Asked *asked, GError **error);
 json_t *answer_functions(const Asked *asked, GError **error);
 json_t *answer_series(const Asked *asked, GError **error);
 json_t *answer_distribution(const Asked *asked, GError **error);
-json_t *answer_forest(const Asked *asked, GError **error);
-json_t *answer_traces(const Asked *asked, GError **error);
-json_t *answer_contrast(const Asked *asked, GError **error);
 json_t *answer_names(const Asked *asked, GError **error);
-json_t *answer_trace(const Asked *asked, GError **error);
-json_t *answer_diff(const Asked *asked, GError **error);
-json_t *answer_skew(const Asked *asked, GError **error);
 json_t *answer_verify(const Asked *asked, GError **error);

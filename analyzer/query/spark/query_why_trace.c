@@ -1,9 +1,9 @@
 #include "analyzer/query/spark/query_why_trace.h"
 
-#include "analyzer/query/spans/trace_tasks.h"
 #include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/suspects.h"
 #include "analyzer/query/spark/tasks/hdfs_nodes.h"
+#include "analyzer/query/traces/trace_tasks.h"
 #include "common/base/clock.h"
 
 #define DEFAULT_LIMIT 8u

@@ -1,8 +1,8 @@
 /* "forest" with level=tree: traces compressed each for itself, heaviest first. */
 #include "analyzer/archive/read/scan.h"
+#include "analyzer/query/forest/forest.h"
 #include "analyzer/query/shared/candidates.h"
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/forest.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/pattern_sum.h"
+#include "analyzer/query/forest/pattern_sum.h"
 
 #include <stdlib.h>
 #include <string.h>

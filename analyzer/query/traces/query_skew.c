@@ -2,8 +2,8 @@
 #include "analyzer/archive/read/scan.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/skew.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/traces/skew.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
 
 static gboolean add_spans(Skew *skew, Archive *archive, const GByteArray *bytes) {

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/trace_rows.h"
+#include "analyzer/query/traces/trace_rows.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/trace_tasks.h"
+#include "analyzer/query/traces/trace_tasks.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/tree_union.h"
+#include "analyzer/query/forest/tree_union.h"
 
 #include "common/base/allowance.h"
 

@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "analyzer/query/spans/pattern_sum.h"
+#include "analyzer/query/forest/pattern_sum.h"
 
 typedef struct UnionNode {
     guint32 function, role;

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/query_export.h"
+#include "analyzer/query/traces/query_export.h"
 
 /* Every stored span of a period, oldest trace first, as HTrace JSON lines; then the records of Spark of that time. */
 #include "analyzer/archive/kept_ids.h"

@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/skew.h"
+#include "analyzer/query/traces/skew.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Patterns of a period, summed, with nodes left out on request. */
 #pragma once
 
+#include "analyzer/query/forest/pattern_sum.h"
 #include "analyzer/query/shared/params.h"
 #include "analyzer/query/shared/question.h"
-#include "analyzer/query/spans/pattern_sum.h"
 
 /* Shapes a query's compressor keeps; past it, it starts anew. */
 #define QUERY_SHAPES 65536u

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "analyzer/archive/read/period_stats.h"
+#include "analyzer/query/forest/forest.h"
+#include "analyzer/query/forest/forest_answers.h"
+#include "analyzer/query/forest/tree_union.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/change.h"
-#include "analyzer/query/spans/forest.h"
 #include "analyzer/query/spans/functions.h"
-#include "analyzer/query/spans/span_answers.h"
-#include "analyzer/query/spans/tree_union.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

@@ -9,8 +9,8 @@
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/read/scan.h"
 #include "analyzer/archive/retention/removed_counts.h"
-#include "analyzer/query/spans/forest.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/forest/forest.h"
+#include "analyzer/query/forest/forest_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

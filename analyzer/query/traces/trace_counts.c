@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/trace_counts.h"
+#include "analyzer/query/traces/trace_counts.h"
 
 #include "analyzer/query/spans/bins.h"
 #include "analyzer/query/spans/steps.h"

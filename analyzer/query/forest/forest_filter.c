@@ -1,4 +1,4 @@
-#include "analyzer/query/spans/forest.h"
+#include "analyzer/query/forest/forest.h"
 #include "common/base/error.h"
 
 gboolean forest_filter_parse(const Asked *asked, ForestFilter *filter, GError **error) {

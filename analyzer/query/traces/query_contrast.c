@@ -5,7 +5,7 @@
 
 #include "analyzer/archive/read/load.h"
 #include "analyzer/query/shared/trace_view.h"
-#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 
