@@ -2,15 +2,14 @@
 
 #include <string.h>
 
-#include "analyzer/archive/read/scan.h"
+#include "analyzer/query/shared/pattern_match.h"
 #include "common/base/allowance.h"
 
-/* What is remembered of shapes: may their traces be asked for? */
-typedef struct Shapes {
+/* Whose traces may be asked for: those that have a root of that name. */
+typedef struct Root {
     Archive *archive;
-    const char *root;
-    GHashTable *fits; /* pattern number -> 1: no, 2: yes */
-} Shapes;
+    const char *name;
+} Root;
 
 /* root: a function's name, or with a '*' at its end all that begin so. */
 static gboolean request_name_fits(const char *root, const char *name) {
@@ -19,25 +18,13 @@ static gboolean request_name_fits(const char *root, const char *name) {
     return strcmp(root, name) == 0;
 }
 
-static gboolean shape_has(const Shapes *shapes, const Pattern *pattern) {
+static gboolean shape_has(const void *arg, const Pattern *pattern) {
+    const Root *root = arg;
     for (guint32 i = 1; i < pattern->n_nodes; i = pattern->nodes[i].end) {
         const guint32 name = pattern->nodes[i].name;
-        if (name != NAME_MISSING && request_name_fits(shapes->root, node_text(shapes->archive, name))) return TRUE;
+        if (name != NAME_MISSING && request_name_fits(root->name, node_text(root->archive, name))) return TRUE;
     }
     return FALSE;
-}
-
-static gboolean number_fits(Shapes *shapes, guint32 number) {
-    gpointer key = GUINT_TO_POINTER(number);
-    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(shapes->fits, key));
-    if (known == 0) {
-        g_autofree guint32 *node_of = NULL;
-        guint32 nodes;
-        g_autoptr(Pattern) pattern = archive_pattern_of_rows(shapes->archive, number, &node_of, &nodes);
-        known = pattern && shape_has(shapes, pattern) ? 2 : 1;
-        g_hash_table_insert(shapes->fits, key, GUINT_TO_POINTER(known));
-    }
-    return known == 2;
 }
 
 /* Every k-th, so that as many are left. */
@@ -52,20 +39,21 @@ static void thin_out(GArray *requests, guint64 most) {
 
 GArray *requests_find(const Asked *asked, const RequestFilter *filter, guint64 *found, GError **error) {
     g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(Request));
-    g_autoptr(GHashTable) fits = g_hash_table_new(NULL, NULL);
     /* A trace in several parts is met once for each. */
     g_autoptr(GHashTable) in_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     g_autoptr(ArchiveScan) scan =
         archive_scan_new(asked->archive, filter->period.since_ns, filter->period.until_ns, FALSE);
     g_autoptr(GError) failure = NULL;
-    Shapes shapes = {asked->archive, filter->root, fits};
+    const Root root = {asked->archive, filter->root};
+    g_auto(PatternMatch) shapes = {0};
     Request request;
     TraceSummary summary;
     gsize charged = 0;
 
+    pattern_match_init(&shapes, asked->archive, shape_has, &root);
     archive_scan_summaries_only(scan);
     while (archive_scan_next(scan, &request.trace_id, &summary, &failure)) {
-        if (!number_fits(&shapes, summary.pattern)) continue;
+        if (!pattern_match_number(&shapes, summary.pattern)) continue;
         if (summary.flags & TRACE_PART &&
             !g_hash_table_add(in_parts, g_memdup2(&request.trace_id, sizeof request.trace_id)))
             continue;

@@ -1,7 +1,7 @@
 /* "forest" with level=tree: traces compressed each for itself, heaviest first. */
-#include "analyzer/archive/read/scan.h"
 #include "analyzer/query/forest/forest.h"
 #include "analyzer/query/shared/candidates.h"
+#include "analyzer/query/shared/pattern_match.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
@@ -10,27 +10,21 @@ typedef struct TreeScan {
     Archive *archive;
     const ForestFilter *filter;
     guint sort;
-    GHashTable *wanted; /* pattern number -> 1: no, 2: yes */
+    PatternMatch wanted;
     guint64 traces, spans;
 } TreeScan;
 
-/* A rare shape is in its record alone: the mixed pattern only tells that it may have the function. */
+static void tree_scan_clear(TreeScan *trees) { pattern_match_clear(&trees->wanted); }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TreeScan, tree_scan_clear)
+
+static gboolean has_function(const void *filter, const Pattern *pattern) {
+    return forest_filter_wants(filter, pattern);
+}
+
 static gboolean wants(TreeScan *trees, ArchiveScan *records, guint32 number) {
     const ForestFilter *filter = trees->filter;
     if (filter->pattern && number != filter->pattern) return FALSE;
-    if (filter->function == 0) return TRUE;
-    gpointer key = GUINT_TO_POINTER(number);
-    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(trees->wanted, key));
-    if (known == 0) {
-        g_autofree guint32 *node_of = NULL;
-        guint32 n;
-        g_autoptr(Pattern) pattern = archive_pattern_of_rows(trees->archive, number, &node_of, &n);
-        known = pattern && forest_filter_wants(filter, pattern) ? 2 : 1;
-        g_hash_table_insert(trees->wanted, key, GUINT_TO_POINTER(known));
-    }
-    if (known == 1 || !pattern_is_mixed(number)) return known == 2;
-    g_autoptr(Pattern) own = archive_scan_pattern(records, NULL);
-    return own && forest_filter_wants(filter, own);
+    return filter->function == 0 || pattern_match_record(&trees->wanted, records, number);
 }
 
 static gboolean scan(TreeScan *trees, Candidates *found, GError **error) {
@@ -101,8 +95,8 @@ gboolean forest_trees(const Asked *asked, const ForestFilter *filter, const Fore
     if (filter->host)
         return fail(error, PLUMB_ERROR_INPUT, "with level=tree there is no host: look for traces of a host instead");
 
-    g_autoptr(GHashTable) wanted = g_hash_table_new(NULL, NULL);
-    TreeScan trees = {asked->archive, filter, order->sort, wanted, 0, 0};
+    g_auto(TreeScan) trees = {.archive = asked->archive, .filter = filter, .sort = order->sort};
+    pattern_match_init(&trees.wanted, asked->archive, has_function, filter);
     guint limit = order->limit ? (guint)MIN(order->limit, (guint64)asked->rows_max) : asked->rows_max;
     g_autoptr(Candidates) found = candidates_new(limit);
     if (!scan(&trees, found, error)) return FALSE;

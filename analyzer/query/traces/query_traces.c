@@ -8,6 +8,7 @@
 #include "analyzer/archive/read/search_terms.h"
 #include "analyzer/query/shared/candidates.h"
 #include "analyzer/query/shared/path_filter.h"
+#include "analyzer/query/shared/pattern_match.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/traces/trace_answers.h"
@@ -38,15 +39,15 @@ typedef struct TraceFilter {
     gint64 min_duration_ns, max_duration_ns;
     gint64 call_min_ns, call_max_ns; /* of the span that has function, role and host */
     guint64 min_spans, max_spans;
-    PathFilter *path;         /* NULL: any */
-    GArray *annotations;      /* AnnotationFilter */
-    GHashTable *pattern_fits; /* pattern number -> 1: no, 2: yes */
+    PathFilter *path;    /* NULL: any */
+    GArray *annotations; /* AnnotationFilter */
+    PatternMatch shapes; /* those that have function and role */
 } TraceFilter;
 
 static void filter_clear(TraceFilter *filter) {
     path_filter_free(filter->path);
     if (filter->annotations) g_array_unref(filter->annotations);
-    if (filter->pattern_fits) g_hash_table_unref(filter->pattern_fits);
+    pattern_match_clear(&filter->shapes);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceFilter, filter_clear)
 
@@ -69,6 +70,17 @@ static gboolean parse_path(const Asked *asked, TraceFilter *filter, GError **err
     return filter->path ? TRUE : fail(error, PLUMB_ERROR_INPUT, "path: '%s' names no component of a path", text);
 }
 
+static gboolean pattern_has(const void *arg, const Pattern *pattern) {
+    const TraceFilter *filter = arg;
+    for (guint32 i = 1; i < pattern->n_nodes; i++) {
+        const PatternNode *node = &pattern->nodes[i];
+        if (node->name == NAME_MISSING) continue;
+        if (filter->function && node->name != filter->function) continue;
+        if (filter->roles & (1u << node->role)) return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **error) {
     const QueryParams *params = asked->params;
     filter->archive = asked->archive;
@@ -78,7 +90,7 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
     filter->max_duration_ns = filter->call_max_ns = G_MAXINT64;
     filter->max_spans = G_MAXUINT64;
     filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
-    filter->pattern_fits = g_hash_table_new(NULL, NULL);
+    pattern_match_init(&filter->shapes, asked->archive, pattern_has, filter);
     parse_annotations(asked, filter);
 
     return params_period(params, asked->now_ns, &filter->period, error) &&
@@ -95,36 +107,15 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
 
 /* ---- without decoding ---- */
 
-static gboolean pattern_has(const TraceFilter *filter, const Pattern *pattern) {
-    for (guint32 i = 1; i < pattern->n_nodes; i++) {
-        const PatternNode *node = &pattern->nodes[i];
-        if (node->name == NAME_MISSING) continue;
-        if (filter->function && node->name != filter->function) continue;
-        if (filter->roles & (1u << node->role)) return TRUE;
-    }
-    return FALSE;
-}
+static gboolean asks_shape(const TraceFilter *filter) { return filter->function != 0 || filter->roles != ALL_ROLES; }
 
 static gboolean pattern_fits(TraceFilter *filter, guint32 number) {
     if (filter->pattern && number != filter->pattern) return FALSE;
-    if (filter->function == 0 && filter->roles == ALL_ROLES) return TRUE;
-    gpointer key = GUINT_TO_POINTER(number);
-    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(filter->pattern_fits, key));
-    if (known == 0) {
-        g_autofree guint32 *node_of = NULL;
-        guint32 nodes;
-        g_autoptr(Pattern) pattern = archive_pattern_of_rows(filter->archive, number, &node_of, &nodes);
-        known = pattern && pattern_has(filter, pattern) ? 2 : 1;
-        g_hash_table_insert(filter->pattern_fits, key, GUINT_TO_POINTER(known));
-    }
-    return known == 2;
+    return !asks_shape(filter) || pattern_match_number(&filter->shapes, number);
 }
 
-/* The mixed pattern of a rare shape tells only what the record may have: the shape itself is in there. */
-static gboolean shape_fits(const TraceFilter *filter, ArchiveScan *scan, guint32 number) {
-    if (!pattern_is_mixed(number) || (filter->function == 0 && filter->roles == ALL_ROLES)) return TRUE;
-    g_autoptr(Pattern) shape = archive_scan_pattern(scan, NULL);
-    return shape != NULL && pattern_has(filter, shape);
+static gboolean shape_fits(TraceFilter *filter, ArchiveScan *scan, guint32 number) {
+    return !asks_shape(filter) || pattern_match_record(&filter->shapes, scan, number);
 }
 
 static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
@@ -223,7 +214,7 @@ static gboolean needs_spans(const TraceFilter *filter) {
 static void pattern_terms(TraceFilter *filter, SearchTerms *terms) {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
     guint32 n = archive_pattern_count(filter->archive), mixed = archive_mixed_count(filter->archive);
-    if (filter->function == 0 && filter->roles == ALL_ROLES && filter->pattern == 0) return;
+    if (!asks_shape(filter) && filter->pattern == 0) return;
     for (guint32 i = 1; i <= n + mixed && allowance_goes_on(); i++) {
         guint32 number = i <= n ? i : MIXED_NUMBER + i - n;
         if (pattern_fits(filter, number)) g_array_append_val(numbers, number);
