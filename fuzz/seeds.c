@@ -8,7 +8,7 @@
 #include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
-#include "fuzz/sound_store.h"
+#include "fuzz/analyzer/sound_store.h"
 #include "tests/bridge/packed.h"
 #include "tests/calltree/forest.h"
 #include "tests/model/records_random.h"

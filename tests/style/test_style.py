@@ -236,7 +236,7 @@ def test_third_party_headers_stay_in_named_files():
     homes = {
         "rocksdb/": r"common/store/store_rocksdb.*\.(c|cc)$",
         "thrift/": r"common/wire/reference/glib_.*\.[ch]$",
-        "openssl/": r"receiver/secure/(tls|transport)\.c$|common/wire/secure\.c$|fuzz/fuzz_names\.c$",
+        "openssl/": r"receiver/secure/(tls|transport)\.c$|common/wire/secure\.c$|fuzz/receiver/fuzz_names\.c$",
         "gssapi/": r"(receiver/secure/kerberos|common/wire/login)\.c$",
         "event2/": r"receiver/.*\.[ch]$",
         "librdkafka/": r"receiver/kafka/consumer_librdkafka\.c$",

@@ -5,7 +5,7 @@
 #include "common/wire/otlp/scribe.h"
 #include "common/wire/otlp/zipkin.h"
 #include "common/wire/otlp/zipkin_v1.h"
-#include "fuzz/journaled.h"
+#include "fuzz/common/journaled.h"
 #include "fuzz/target.h"
 
 #define LOG_FORM      'L'

@@ -10,7 +10,7 @@
 #include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/verify/verify.h"
-#include "fuzz/sound_store.h"
+#include "fuzz/analyzer/sound_store.h"
 #include "fuzz/target.h"
 #include "tests/query/fixture.h"
 

@@ -1,4 +1,4 @@
-#include "fuzz/sound_store.h"
+#include "fuzz/analyzer/sound_store.h"
 
 #include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/spark/spark.h"

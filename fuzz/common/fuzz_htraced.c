@@ -2,7 +2,7 @@
  * can be journaled (journaled.h), and each request has an answer. */
 #include "common/wire/htraced/hrpc.h"
 #include "common/wire/htraced/write_spans.h"
-#include "fuzz/journaled.h"
+#include "fuzz/common/journaled.h"
 #include "fuzz/target.h"
 
 #define REST_FORM 'R'

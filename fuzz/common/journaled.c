@@ -1,4 +1,4 @@
-#include "fuzz/journaled.h"
+#include "fuzz/common/journaled.h"
 
 #include "common/wire/message.h"
 #include "tests/wire/batches.h"
