@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 int file_open_unnamed(const char *folder) {
@@ -14,4 +15,13 @@ int file_open_unnamed(const char *folder) {
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0) unlink(path);
     return fd;
+}
+
+int file_lock(const char *path) {
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    const int err = errno;
+    close(fd);
+    errno = err;
+    return -1;
 }

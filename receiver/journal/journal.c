@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "common/base/error.h"
+#include "common/base/file.h"
 
 #define SEGMENT_PREFIX "plumb-"
 #define SEGMENT_SUFFIX ".journal"
@@ -73,10 +73,9 @@ static void segment_free(void *data) {
 
 static gboolean lock_folder(Journal *journal, GError **error) {
     g_autofree char *file = g_build_filename(journal->path, "LOCK", NULL);
-    journal->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (journal->lock_fd < 0) return fail_errno(error, errno, "cannot write to the journal folder %s", journal->path);
-    if (flock(journal->lock_fd, LOCK_EX | LOCK_NB) == 0) return TRUE;
-    if (errno != EWOULDBLOCK) return fail_errno(error, errno, "cannot lock %s", file);
+    journal->lock_fd = file_lock(file);
+    if (journal->lock_fd >= 0) return TRUE;
+    if (errno != EWOULDBLOCK) return fail_errno(error, errno, "cannot lock the journal folder %s", journal->path);
     return fail(error, PLUMB_ERROR_BUSY, "the journal folder %s is in use by another plumbd (lsof %s names it)",
                 journal->path, file);
 }

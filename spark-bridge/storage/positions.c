@@ -1,12 +1,12 @@
 #include "spark-bridge/storage/positions.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "common/base/file.h"
 
 #define FORMAT  "plumb-bridge positions"
 #define VERSION 1
@@ -116,11 +116,11 @@ static gboolean load(Positions *positions, GError **error) {
 /* The file itself is replaced at each save, so the lock is on one beside it. */
 static gboolean take_lock(Positions *positions, GError **error) {
     g_autofree char *path = g_strconcat(positions->path, ".lock", NULL);
-    positions->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (positions->lock < 0)
+    positions->lock = file_lock(path);
+    if (positions->lock >= 0) return TRUE;
+    if (errno != EWOULDBLOCK)
         return fail_errno(error, errno, "cannot keep positions in %s (its folder must be there, and writable)",
                           positions->path);
-    if (flock(positions->lock, LOCK_EX | LOCK_NB) == 0) return TRUE;
     return fail(error, PLUMB_ERROR_BUSY, "another plumb-bridge uses %s: stop it, or give each its own --state",
                 positions->path);
 }

@@ -346,6 +346,23 @@ def test_follow(plumbd, make_plumbd, plumb_program, stub, tmp_path):
     assert len(found) == len(set(found)) == 12
 
 
+def test_a_position_is_of_one(plumbd, following, forward, stub, tmp_path):
+    """While another has it, a second forwarding is refused; then it goes on from there."""
+    collector = stub()
+    now_trace(plumbd, 1)
+    plumbd.flush()
+    first = following(collector.url)
+    wait_for(lambda: len(collector.spans()) == 3)
+    done = forward(collector.url, "--follow", "--position", tmp_path / "position")
+    assert done.returncode != 0 and "another plumb export --follow uses" in done.stderr
+    stop(first)
+    now_trace(plumbd, 2)
+    plumbd.flush()
+    second = following(collector.url)
+    wait_for(lambda: len(collector.spans()) == 6)
+    stop(second)
+
+
 def test_position_of_another(plumbd, forward, stub, tmp_path):
     position = tmp_path / "position"
     position.write_text(json.dumps({"version": 2, "to": "http://elsewhere", "since_time_ns": 1}) + "\n")

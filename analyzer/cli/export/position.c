@@ -12,6 +12,7 @@
 
 #include "analyzer/cli/format/out_file.h"
 #include "common/base/error.h"
+#include "common/base/file.h"
 
 #define VERSION 2
 /* Some 50 bytes a trace. */
@@ -31,7 +32,8 @@ struct Position {
     GHashTable *sent; /* trace -> Sent */
     GString *news;    /* lines that are not in the file yet */
     guint64 news_lines, file_lines, file_bytes;
-    int fd; /* of the file, to append; -1: it is not there, or not whole, and the next time is written anew */
+    int lock; /* -1: none, it is kept nowhere */
+    int fd;   /* of the file, to append; -1: it is not there, or not whole, and the next time is written anew */
 };
 
 static void put_sent(Position *position, const char *trace, gint64 begin_ns, gint64 spans) {
@@ -114,6 +116,18 @@ static gboolean load(Position *position, GError **error) {
     return !whole || open_to_append(position, error);
 }
 
+/* Two that write one file would each leave out what the other sent. */
+static gboolean take_lock(Position *position, GError **error) {
+    g_autofree char *path = g_strconcat(position->path, ".lock", NULL);
+    position->lock = file_lock(path);
+    if (position->lock >= 0) return TRUE;
+    if (errno != EWOULDBLOCK)
+        return fail_errno(error, errno, "cannot keep the position in %s (its folder must be there, and writable)",
+                          position->path);
+    return fail(error, PLUMB_ERROR_BUSY,
+                "another plumb export --follow uses %s: stop it, or give each its own --position", position->path);
+}
+
 Position *position_open(const char *path, const char *url, gint64 since_ns, GError **error) {
     g_autoptr(Position) position = g_new0(Position, 1);
     position->path = g_strdup(path);
@@ -121,13 +135,14 @@ Position *position_open(const char *path, const char *url, gint64 since_ns, GErr
     position->since_ns = since_ns;
     position->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     position->news = g_string_new(NULL);
-    position->fd = -1;
-    return path == NULL || load(position, error) ? g_steal_pointer(&position) : NULL;
+    position->lock = position->fd = -1;
+    return path == NULL || (take_lock(position, error) && load(position, error)) ? g_steal_pointer(&position) : NULL;
 }
 
 void position_free(Position *position) {
     if (position == NULL) return;
     if (position->fd >= 0) close(position->fd);
+    if (position->lock >= 0) close(position->lock);
     g_hash_table_unref(position->sent);
     g_string_free(position->news, TRUE);
     g_free(position->path);

@@ -11,7 +11,8 @@
 typedef struct Position Position;
 
 /* What the file says, or, when there is none, nothing sent and since_ns. A line that a crash cut short is left out.
- * path NULL: it is kept nowhere. Errors: IO, INPUT (it is none, or of another address). */
+ * path NULL: it is kept nowhere. Nobody else opens it meanwhile: PATH.lock is locked. Errors: IO, INPUT (it is none, or
+ * of another address), BUSY (another process has it). */
 Position *position_open(const char *path, const char *url, gint64 since_ns, GError **error);
 void position_free(Position *position);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Position, position_free)
