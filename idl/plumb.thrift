@@ -324,7 +324,7 @@ struct SparkQuery {
 /* Something that was done, on one host or on all ("*"): a fault that was made, a deployment. */
 struct HostMark {
   1: string host,
-  2: i64 beginNs,
+  2: i64 beginNs,         // more than a day ahead, begin or end: refused
   3: optional string kind,
   4: optional i64 endNs,   // absent: a moment
   5: optional string text

@@ -23,3 +23,8 @@ typedef struct HostMark {
     const char *text;
 } HostMark;
 #define MARK_ALL_HOSTS "*"
+
+/* Is that further ahead than what is to come may be told? It would stay for years past what it says. */
+static inline gboolean mark_is_ahead(gint64 time_ns, gint64 now_ns) {
+    return time_ns > now_ns && time_ns - now_ns > G_GINT64_CONSTANT(24) * 3600 * 1000000000;
+}

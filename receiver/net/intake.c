@@ -324,6 +324,8 @@ static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes fra
 
 /* ---- records of Spark ---- */
 
+#define REFUSED_RECORDS "records without what tells them from others, or marks that are more than a day ahead"
+
 static gboolean call_known(const Intake *intake, const WireHeader *header) {
     return header->call != CALL_UNKNOWN && (header->call != CALL_SUBMIT_RECORDS || intake->options.recorder != NULL);
 }
@@ -334,9 +336,24 @@ static SparkRecords *next_records(Intake *intake) {
     return intake->spare;
 }
 
+/* Leaves out marks of a time that is too far ahead; how many there were. */
+static guint32 drop_marks_ahead(SparkRecords *records) {
+    const gint64 now_ns = clock_wall_ns(clock_system());
+    GArray *marks = records->of[SPARK_MARK];
+    guint kept = 0;
+    for (guint i = 0; i < marks->len; i++) {
+        const HostMark mark = *spark_mark(records, i);
+        if (mark_is_ahead(mark.begin_ns, now_ns) || mark_is_ahead(mark.end_ns, now_ns)) continue;
+        g_array_index(marks, HostMark, kept++) = mark;
+    }
+    const guint dropped = marks->len - kept;
+    g_array_set_size(marks, kept);
+    return dropped;
+}
+
 static IntakeResult take_records(Intake *intake, Bytes frame, const WireHeader *header, guint32 refused,
                                  GByteArray *out) {
-    WireReply reply = reply_make(REPLY_OK, refused > 0 ? "records without what tells them from others" : "");
+    WireReply reply = reply_make(REPLY_OK, refused > 0 ? REFUSED_RECORDS : "");
     reply.accepted = (gint32)spark_records_count(intake->spare);
     reply.refused = (gint32)refused;
     charge(intake, QUOTA_SPANS, (gsize)reply.accepted);
@@ -429,13 +446,13 @@ static IntakeResult take_call(Intake *intake, const WireHeader *header, Bytes fr
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, header, pressure);
 
+    const gboolean records = header->call == CALL_SUBMIT_RECORDS;
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
     guint32 refused = 0;
     charge(intake, QUOTA_BYTES, frame.size_bytes); /* what is refused costs time, too */
-    gboolean decoded = header->call == CALL_SUBMIT_RECORDS
-                           ? wire_records_decode(header, next_records(intake), &versions, &refused, &error)
-                           : decode(intake, header, &versions, &error);
+    const gboolean decoded = records ? wire_records_decode(header, next_records(intake), &versions, &refused, &error)
+                                     : decode(intake, header, &versions, &error);
     if (versions.needs > WIRE_VERSION) {
         counter_add(intake->counters, COUNTER_FRAME_VERSION, 1);
         WireReply reply = reply_make(REPLY_VERSION, "the batch needs a newer receiver");
@@ -443,8 +460,11 @@ static IntakeResult take_call(Intake *intake, const WireHeader *header, Bytes fr
         return INTAKE_TAKEN;
     }
     if (!decoded) return answer_refused(intake, out, header, error);
-    if (G_UNLIKELY(intake->masker != NULL || is_foreign_form(header))) return take_made(intake, header, refused, out);
-    if (header->call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, header, refused, out);
+
+    const guint32 ahead = records ? drop_marks_ahead(intake->spare) : 0;
+    if (G_UNLIKELY(ahead > 0 || intake->masker != NULL || is_foreign_form(header)))
+        return take_made(intake, header, refused + ahead, out);
+    if (records) return take_records(intake, frame, header, refused, out);
     const IntakeResult result = take_batch(intake, intake->batch, frame, header, out);
     if (frame.size_bytes > FRAME_LARGE_BYTES) batch_clear(intake->batch);
     return result;

@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 
+from tests.receiver.sender import I32, I64, LIST, OK, STRING, STRUCT, Sender, field, i32, i64, items, text
 from tests.receiver.waiting import wait_for
 
 NS = 1_000_000_000
@@ -92,3 +93,26 @@ def test_what_is_no_mark_is_refused(plumbd):
     assert post(plumbd, {"text": "x"}, Origin="http://evil.example")[0] == 403
     assert post(plumbd, {"text": "x" * 70_000})[0] == 413
     assert texts(plumbd) == []
+
+
+def over_thrift(plumbd, *marks):
+    """The reply to marks (host, begin, end, text) that a program sends as records."""
+    rows = [
+        field(STRING, 1, text(host)) + field(I64, 2, i64(begin)) + field(I64, 4, i64(end)) + field(STRING, 5, text(what))
+        for host, begin, end, what in marks
+    ]
+    records = field(I32, 1, i32(1)) + field(LIST, 13, items(STRUCT, [row + b"\0" for row in rows])) + b"\0"
+    with Sender(plumbd) as sender:
+        return sender.call("submitRecords", field(STRUCT, 1, records) + b"\0")
+
+
+def test_a_time_to_come_is_refused_over_thrift(plumbd):
+    """The others of the batch are taken, and those alone come back after a crash."""
+    now, ahead = time.time_ns(), time.time_ns() + 25 * 3600 * NS
+    reply = over_thrift(plumbd, ("dn1", now, -1, "good"), ("dn2", ahead, -1, "begins"), ("dn3", now, ahead, "ends"))
+    assert (reply.status, reply.accepted, reply.refused) == (OK, 1, 2) and "a day ahead" in reply.message
+    plumbd.kill()
+    plumbd.start().wait_recovered()
+    wait_for(lambda: texts(plumbd) == ["good"])
+    assert over_thrift(plumbd, ("dn1", ahead, -1, "alone")).refused == 1
+    assert texts(plumbd) == ["good"]

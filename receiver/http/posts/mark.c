@@ -8,9 +8,6 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 
-/* What is to come may be told so long before. */
-#define MARK_AHEAD_NS (24 * 60 * NS_PER_MINUTE)
-
 typedef struct Reader {
     const json_t *object;
     SparkRecords *records;
@@ -51,7 +48,7 @@ static gboolean read_time(const json_t *object, const char *name, gint64 now_ns,
         return fail(error, PLUMB_ERROR_INPUT,
                     "\"%s\" of a mark is a time: 15m (ago), now, 2026-11-21T10:00:00Z, or nanoseconds since 1970",
                     name);
-    if (read_ns > now_ns && read_ns - now_ns > MARK_AHEAD_NS)
+    if (mark_is_ahead(read_ns, now_ns))
         return fail(error, PLUMB_ERROR_INPUT, "\"%s\" of a mark is more than a day from now", name);
     *time_ns = read_ns;
     return TRUE;
