@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from tests.receiver.faulty import make_faulty, ready
+from tests.receiver.faulty import each_at_once, make_faulty, ready
 from tests.receiver.sender import OK, Sender, span
 
 BEGIN = 1_700_000_000_000_000_000
@@ -76,6 +76,7 @@ def test_a_call_fails(make_plumbd, fault_layer, tmp_path, kind, lasts):
         if os.environ.get("PLUMB_FAULTS") == "all"
         else sorted(random.Random(seed).sample(everything, SAMPLES))
     )
-    for at in chosen:
-        print("call", at)
-        run(make_plumbd, fault_layer, tmp_path / f"call-{at}", kind=kind, at=at, lasts=lasts)
+    print("chosen", chosen)
+    each_at_once(
+        lambda at: run(make_plumbd, fault_layer, tmp_path / f"call-{at}", kind=kind, at=at, lasts=lasts), chosen
+    )

@@ -10,7 +10,7 @@ import urllib.error
 
 import pytest
 
-from tests.receiver.faulty import make_faulty, ready
+from tests.receiver.faulty import each_at_once, make_faulty, ready
 from tests.receiver.sender import OK, Sender, span
 
 BEGIN = 1_700_000_000_000_000_000
@@ -104,7 +104,9 @@ def chosen_calls():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ready_again(make_plumbd, fault_layer, tmp_path, kind):
-    for at in chosen_calls():
+    def one(at):
         begin = time.monotonic()
         story = run(make_plumbd, fault_layer, tmp_path / f"{kind}-{at}", kind=kind, at=at)
         print(f"{kind} from call {at}: well after {time.monotonic() - begin:.0f} s, {story.restarts} new starts")
+
+    each_at_once(one, chosen_calls())
