@@ -242,6 +242,17 @@ GByteArray *http_exchange_take_body(HttpExchange *exchange) {
     return connection != NULL ? g_steal_pointer(&connection->spans.bytes) : g_byte_array_new();
 }
 
+/* Fresh pages of a large one cost more than what is read into them. */
+#define BODY_KEPT_BYTES (1024u * 1024)
+
+void http_exchange_give_body(HttpExchange *exchange, GByteArray *body) {
+    HttpServer *server = exchange->server;
+    if (server->spare != NULL || body->len > BODY_KEPT_BYTES)
+        g_byte_array_unref(body);
+    else
+        server->spare = g_byte_array_set_size(body, 0);
+}
+
 const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }
 
 gboolean http_exchange_is_gone(const HttpExchange *exchange) {

@@ -4,10 +4,15 @@
 enum { STEP_SIZE, STEP_SIZE_LF, STEP_DATA, STEP_DATA_CR, STEP_DATA_LF, STEP_END_CR, STEP_END_LF };
 /* Of a chunk's size: more are more than any body has. */
 #define SIZE_DIGITS 8
+/* Room that is made at once: as much again as has come, between these. */
+#define ROOM_LEAST ((gsize)16 * 1024)
+#define ROOM_MOST  ((gsize)256 * 1024)
 
-void http_body_init(HttpBody *body, const HttpRequest *request) {
-    *body = (HttpBody){
-        .bytes = g_byte_array_new(), .in_chunks = request->in_chunks, .step = STEP_SIZE, .left = request->body_bytes};
+void http_body_init(HttpBody *body, const HttpRequest *request, GByteArray *bytes) {
+    *body = (HttpBody){.bytes = bytes != NULL ? bytes : g_byte_array_new(),
+                       .in_chunks = request->in_chunks,
+                       .step = STEP_SIZE,
+                       .left = request->body_bytes};
     if (request->in_chunks) body->left = 0;
 }
 
@@ -69,4 +74,21 @@ BodyState http_body_feed(HttpBody *body, Bytes stream, gsize *taken) {
     if (body->in_chunks) return feed_chunks(body, stream.data, stream.size_bytes, taken);
     if (stream.size_bytes > 0) *taken = take_data(body, stream.data, stream.size_bytes);
     return body->left == 0 ? BODY_WHOLE : BODY_MORE;
+}
+
+guint8 *http_body_room(HttpBody *body, gsize *room) {
+    if (body->left == 0 || (body->in_chunks && body->step != STEP_DATA)) return NULL;
+    const guint have = body->bytes->len;
+    *room = MIN(body->left, CLAMP(have, ROOM_LEAST, ROOM_MOST));
+    g_byte_array_set_size(body->bytes, have + (guint)*room);
+    return body->bytes->data + have;
+}
+
+BodyState http_body_filled(HttpBody *body, gsize room, gsize came) {
+    g_byte_array_set_size(body->bytes, body->bytes->len - (guint)(room - came));
+    body->left -= came;
+    if (body->left > 0) return BODY_MORE;
+    if (!body->in_chunks) return BODY_WHOLE;
+    body->step = STEP_DATA_CR;
+    return BODY_MORE;
 }

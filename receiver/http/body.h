@@ -23,7 +23,12 @@ typedef struct HttpBody {
     gsize left;    /* of the body, or of the chunk */
 } HttpBody;
 
-void http_body_init(HttpBody *body, const HttpRequest *request);
+/* bytes: an empty array that it may have; NULL: none. */
+void http_body_init(HttpBody *body, const HttpRequest *request, GByteArray *bytes);
 void http_body_clear(HttpBody *body);
 /* *taken: how many of the bytes are the body's. With BODY_WHOLE, what is behind them is the next request's. */
 BodyState http_body_feed(HttpBody *body, Bytes stream, gsize *taken);
+/* The same without a copy: room for bytes of which all that come are the body's, *room of them; NULL: what comes next
+ * is to be looked at. http_body_filled() says how many came. */
+guint8 *http_body_room(HttpBody *body, gsize *room);
+BodyState http_body_filled(HttpBody *body, gsize room, gsize came);

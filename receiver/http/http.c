@@ -99,6 +99,7 @@ static void answer_page(void *arg, HttpExchange *exchange, const char *rest) {
 static void send_posted(HttpPost *post) {
     HttpExchange *exchange = post->owner;
     if (post->retry_after_s > 0) http_retry_after(exchange, post->retry_after_s);
+    http_exchange_give_body(exchange, g_steal_pointer(&post->body));
     http_send(exchange, post->code, http_post_content_type(post), post->answer);
     http_post_free(post);
 }

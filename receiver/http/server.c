@@ -132,7 +132,7 @@ static void ask(HttpConnection *connection) {
 }
 
 static void begin_spans(HttpConnection *connection) {
-    http_body_init(&connection->spans, &connection->exchange->request);
+    http_body_init(&connection->spans, &connection->exchange->request, g_steal_pointer(&connection->server->spare));
     bufferevent_setwatermark(connection->stream, EV_READ, 0, SPANS_INPUT_BYTES);
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
@@ -255,23 +255,48 @@ static gboolean share_spans(HttpConnection *connection) {
     return TRUE;
 }
 
+/* What libevent has read. */
+static BodyState feed_body(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    gsize taken = 0;
+    const gsize n = evbuffer_get_contiguous_space(input);
+    const guint8 *data = n > 0 ? evbuffer_pullup(input, (ssize_t)n) : NULL;
+    const BodyState state = http_body_feed(&connection->spans, (Bytes){data, n}, &taken);
+    evbuffer_drain(input, taken);
+    return state;
+}
+
+/* What the socket has beyond that: libevent reads 4 KiB at a time, with three calls of the system for each. An end of
+ * the stream, and errors, are libevent's to find. FALSE: nothing came. */
+static gboolean read_body(HttpConnection *connection, BodyState *state) {
+    gsize room;
+    if (connection->secret) return FALSE;
+    guint8 *into = http_body_room(&connection->spans, &room);
+    if (into == NULL) return FALSE;
+    const ssize_t came = recv(connection->place->fd, into, room, 0);
+    *state = http_body_filled(&connection->spans, room, (gsize)MAX(came, 0));
+    return came > 0;
+}
+
+static gboolean refuse_share(HttpConnection *connection) {
+    counter_add(connection->server->options.counters, COUNTER_HTTP_BUFFERS, 1);
+    connection->retry_after_s = 1;
+    refuse_connection(connection, 503, "bodies of this peer, or of all, take too much memory: send it later");
+    return FALSE;
+}
+
 /* TRUE: all of it is there. */
 static gboolean keep_body(HttpConnection *connection) {
     struct evbuffer *input = bufferevent_get_input(connection->stream);
-    BodyState state = BODY_MORE;
+    const gsize most = connection->spans.bytes->len + SPANS_INPUT_BYTES; /* of a round: others have their turn, too */
+    BodyState state;
+    gboolean more;
     do {
-        gsize taken = 0;
-        const gsize n = evbuffer_get_contiguous_space(input);
-        const guint8 *data = n > 0 ? evbuffer_pullup(input, (ssize_t)n) : NULL;
-        state = http_body_feed(&connection->spans, (Bytes){data, n}, &taken);
-        evbuffer_drain(input, taken);
-        if (state <= BODY_WHOLE && !share_spans(connection)) {
-            counter_add(connection->server->options.counters, COUNTER_HTTP_BUFFERS, 1);
-            connection->retry_after_s = 1;
-            refuse_connection(connection, 503, "bodies of this peer, or of all, take too much memory: send it later");
-            return FALSE;
-        }
-    } while (state == BODY_MORE && evbuffer_get_length(input) > 0);
+        state = feed_body(connection);
+        more = evbuffer_get_length(input) > 0;
+        if (state == BODY_MORE && !more) more = read_body(connection, &state) && connection->spans.bytes->len < most;
+        if (state <= BODY_WHOLE && !share_spans(connection)) return refuse_share(connection);
+    } while (state == BODY_MORE && more);
 
     if (state == BODY_BROKEN) refuse_connection(connection, 400, "the chunks of the body are malformed");
     if (state == BODY_TOO_LARGE)
@@ -509,5 +534,6 @@ void http_server_free(HttpServer *server) {
     if (server->children != NULL) event_free(server->children);
     close(server->options.listen_fd);
     unsent_free(server->unsent);
+    if (server->spare != NULL) g_byte_array_unref(server->spare);
     g_free(server);
 }

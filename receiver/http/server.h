@@ -78,6 +78,8 @@ gboolean http_exchange_is_gone(const HttpExchange *exchange);
 
 /* The body of a request that brings spans (HttpRequest.spans); it is the caller's from then on. */
 GByteArray *http_exchange_take_body(HttpExchange *exchange);
+/* It is done with: its memory may serve the next one. Taken over. */
+void http_exchange_give_body(HttpExchange *exchange, GByteArray *body);
 
 typedef struct HttpContent {
     int code;

@@ -59,6 +59,7 @@ struct HttpServer {
     Unsent *unsent;
     struct event *acceptable, *tick;
     struct event *children; /* NULL: none */
+    GByteArray *spare;      /* the memory of a body that is done with, for the next one; NULL: none */
 };
 
 static inline gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }

@@ -91,7 +91,7 @@ static void test_body(void) {
         const HttpRequest request = {.in_chunks = TRUE};
         HttpBody body;
         gsize taken;
-        http_body_init(&body, &request);
+        http_body_init(&body, &request, NULL);
         g_test_message("%s", cases[i].stream);
         g_assert_cmpint(http_body_feed(&body, (Bytes){cases[i].stream, strlen(cases[i].stream)}, &taken), ==,
                         cases[i].state);
@@ -99,6 +99,49 @@ static void test_body(void) {
         g_assert_cmpstr(cases[i].stream + taken, ==, cases[i].rest);
         http_body_clear(&body);
     }
+}
+
+/* Bytes that are put where the body has room for them. */
+static void test_body_room(void) {
+    const HttpRequest plain = {.body_bytes = 20}, chunked = {.in_chunks = TRUE};
+    HttpBody body;
+    gsize room, taken;
+    http_body_init(&body, &plain, NULL);
+    memcpy(http_body_room(&body, &room), "0123456789", 10);
+    g_assert_cmpuint(room, ==, 20);
+    g_assert_cmpint(http_body_filled(&body, room, 10), ==, BODY_MORE);
+    memcpy(http_body_room(&body, &room), "abcdefghij", 10);
+    g_assert_cmpuint(room, ==, 10);
+    g_assert_cmpint(http_body_filled(&body, room, 10), ==, BODY_WHOLE);
+    g_assert_cmpmem(body.bytes->data, body.bytes->len, "0123456789abcdefghij", 20);
+
+    GByteArray *again = g_byte_array_set_size(g_steal_pointer(&body.bytes), 0);
+    http_body_init(&body, &chunked, again);
+    g_assert_null(http_body_room(&body, &room));
+    g_assert_cmpint(http_body_feed(&body, (Bytes){"5\r\nab", 5}, &taken), ==, BODY_MORE);
+    memcpy(http_body_room(&body, &room), "cde", 3);
+    g_assert_cmpuint(room, ==, 3);
+    g_assert_cmpint(http_body_filled(&body, room, 3), ==, BODY_MORE);
+    g_assert_null(http_body_room(&body, &room));
+    g_assert_cmpint(http_body_feed(&body, (Bytes){"\r\n0\r\n\r\n", 7}, &taken), ==, BODY_WHOLE);
+    g_assert_cmpmem(body.bytes->data, body.bytes->len, "abcde", 5);
+    http_body_clear(&body);
+}
+
+/* Memory grows by what came, not by what is declared. */
+static void test_body_grows(void) {
+    const HttpRequest large = {.body_bytes = 32 * 1024 * 1024};
+    HttpBody body;
+    gsize room;
+    http_body_init(&body, &large, NULL);
+    http_body_room(&body, &room);
+    g_assert_cmpuint(room, <=, 16 * 1024);
+    http_body_filled(&body, room, 1);
+    http_body_room(&body, &room);
+    g_assert_cmpuint(room, <=, 16 * 1024);
+    http_body_filled(&body, room, room);
+    g_assert_cmpuint(body.bytes->len, ==, 1 + room);
+    http_body_clear(&body);
 }
 
 static void test_what_the_peer_takes(void) {
@@ -363,6 +406,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/http/request/spans", test_spans);
     g_test_add_func("/http/request/command", test_command);
     g_test_add_func("/http/request/body", test_body);
+    g_test_add_func("/http/request/body/room", test_body_room);
+    g_test_add_func("/http/request/body/grows", test_body_grows);
     g_test_add_func("/http/request/what_the_peer_takes", test_what_the_peer_takes);
     g_test_add_func("/http/request/old", test_old_version);
     g_test_add_func("/http/request/whole_address", test_whole_address);
