@@ -53,7 +53,7 @@ static void take(Bench *bench, const GByteArray *body) {
         stop(error->message);
     const double decoded_s = cpu_s();
     g_byte_array_set_size(bench->frame, 0);
-    wire_batch_encode(bench->batch, PROTOCOL_COMPACT, 0, bench->frame);
+    wire_batch_encode_packed(bench->batch, bench->frame);
     const double encoded_s = cpu_s();
     g_byte_array_set_size(bench->packed, 0);
     packer_begin_batch(bench->packer, bench->batch);

@@ -75,13 +75,13 @@ static void encode_span(const SpanBatch *batch, const BatchSpan *span, WireProto
     writer_end(&w, out);
 }
 
-static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint16 last, GByteArray *out) {
+void batch_encode_sender(const BatchSender *sender, WireProtocol protocol, GByteArray *out) {
     gsize most = 8 * FIELD_BYTES + sender->sender.length;
     for (guint i = 0; i < sender->drops->len; i++)
         most += 3 * FIELD_BYTES + g_array_index(sender->drops, BatchDrop, i).reason.length;
 
     ThriftWriter w = writer_begin(out, most, protocol);
-    w.last = last;
+    w.last = 4;
     put_field(&w, 5, TYPE_STRUCT);
     w.last = 0;
     put_field(&w, 1, TYPE_STRING);
@@ -106,28 +106,28 @@ static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint
     writer_end(&w, out);
 }
 
-/* Message head, the argument struct's field, the batch's version and string table, and the head of the spans. */
-static void encode_head(const SpanBatch *batch, WireProtocol protocol, gint32 sequence, GByteArray *out) {
+void batch_encode_head(const SpanBatch *batch, const BatchHead *head, GByteArray *out) {
     const BatchString *strings = (const BatchString *)batch->strings->data;
     gsize most = 16 * FIELD_BYTES;
     for (guint i = 0; i < batch->strings->len; i++) most += FIELD_BYTES + strings[i].length;
-    ThriftWriter w = writer_begin(out, most, protocol);
-    const ThriftHead head = {.kind = KIND_CALL, .sequence = sequence, .method = {"submit", 6}};
-    put_head(&w, &head);
+    ThriftWriter w = writer_begin(out, most, head->protocol);
+    const ThriftHead call = {.kind = KIND_CALL, .sequence = head->sequence, .method = {"submit", 6}};
+    put_head(&w, &call);
     put_field(&w, 1, TYPE_STRUCT);
     w.last = 0;
     put_i32(&w, 1, WIRE_VERSION);
+    if (head->needs > 0) put_i32(&w, 2, head->needs);
     put_list(&w, 3, TYPE_STRING, batch->strings->len);
     for (guint i = 0; i < batch->strings->len; i++) put_text(&w, strings[i]);
-    put_list(&w, 4, TYPE_STRUCT, batch->spans->len);
+    put_list(&w, 4, TYPE_STRUCT, head->n_spans);
     writer_end(&w, out);
 }
 
 void wire_batch_encode(const SpanBatch *batch, WireProtocol protocol, gint32 sequence, GByteArray *out) {
     const guint begin = out->len;
-    encode_head(batch, protocol, sequence, out);
+    batch_encode_head(batch, &(BatchHead){protocol, sequence, 0, batch->spans->len}, out);
     for (guint i = 0; i < batch->spans->len; i++) encode_span(batch, batch_span(batch, i), protocol, out);
-    if (batch->sender.sender.length > 0) encode_sender(&batch->sender, protocol, 4, out);
+    if (batch->sender.sender.length > 0) batch_encode_sender(&batch->sender, protocol, out);
     const guint8 stops[2] = {TYPE_STOP, TYPE_STOP}; /* of the batch and of the arguments */
     g_byte_array_append(out, stops, sizeof stops);
     frame_close(out, begin);

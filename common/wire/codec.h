@@ -35,6 +35,17 @@ void thrift_note(ThriftReader *r, BatchNote *note);
 /* Number of the list of a kind of records in a RecordBatch. */
 #define WIRE_RECORDS_FIELD(kind) ((gint16)((gint)(kind) + 3))
 
+/* A submit call up to its spans: message head, versions, strings and the head of a list of spans. */
+typedef struct BatchHead {
+    WireProtocol protocol;
+    gint32 sequence;
+    gint32 needs; /* 0: it is not said */
+    guint32 n_spans;
+} BatchHead;
+void batch_encode_head(const SpanBatch *batch, const BatchHead *head, GByteArray *out);
+/* Behind the spans. */
+void batch_encode_sender(const BatchSender *sender, WireProtocol protocol, GByteArray *out);
+
 /* The spans of a list of packs, after those that the batch has. Its table of strings is complete; names that stand in
  * packs are added to it. */
 void packs_decode(ThriftReader *list, SpanBatch *batch);

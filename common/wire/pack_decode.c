@@ -2,6 +2,7 @@
  * batch's own memory. Arrays grow only by what was held against its limit and against the bytes that are left. */
 #include <string.h>
 
+#include "common/base/digits.h"
 #include "common/base/limits.h"
 #include "common/model/id_place.h"
 #include "common/wire/codec.h"
@@ -12,7 +13,6 @@
 #define PARENT_BYTES      16
 #define LEAST_NOTE_BYTES  2
 #define LEAST_VALUE_BYTES 2 /* in a definition */
-#define NUMBER_CHARS      21
 
 enum { KIND_TEXT, KIND_NUMBER };
 enum {
@@ -230,15 +230,8 @@ static void read_ids(PackDecoder *d, guint8 bits, BatchSpan *span) {
 }
 
 static BatchString digits_of(SpanBatch *batch, gint64 number) {
-    char digits[NUMBER_CHARS];
-    guint64 rest = number < 0 ? -(guint64)number : (guint64)number;
-    guint at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (number < 0) digits[--at] = '-';
-    return batch_copy(batch, digits + at, sizeof digits - at);
+    char digits[DIGITS_MOST], *end = digits + sizeof digits, *at = digits_before_signed(end, number);
+    return batch_copy(batch, at, (gsize)(end - at));
 }
 
 static void read_number(PackDecoder *d, PackValue *value) {

@@ -11,7 +11,7 @@ void check_journaled(const SpanBatch *batch) {
     WireHeader submit;
     WireVersions versions;
 
-    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, bytes);
+    wire_batch_encode_packed(batch, bytes);
     g_assert_true(frame_cut((Bytes){bytes->data, bytes->len}, G_MAXUINT32, &cut) == FRAME_WHOLE);
     g_assert_true(wire_header_decode(cut.frame, &submit, NULL));
     wire_batch_decode(&submit, back, &versions, &error);

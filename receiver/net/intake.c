@@ -385,7 +385,7 @@ static void hand_over_records(Intake *intake, JournalSegment *segment) {
 static Bytes make_frame(Intake *intake, const SpanBatch *batch) {
     g_byte_array_set_size(intake->made, 0);
     if (!intake->options.journal) return (Bytes){NULL, 0};
-    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, intake->made);
+    wire_batch_encode_packed(batch, intake->made);
     return (Bytes){intake->made->data + FRAME_HEADER_BYTES, intake->made->len - FRAME_HEADER_BYTES};
 }
 

@@ -96,6 +96,53 @@ static void test_random(void) {
     }
 }
 
+/* What is encoded here comes back, and Thrift's own library reads the same. Returns how many bytes it took. */
+static guint check_encoded(const SpanBatch *batch) {
+    g_autoptr(SpanBatch) decoded = batch_new(), reference = batch_new();
+    g_autoptr(GByteArray) frame = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    WireVersions versions;
+    wire_batch_encode_packed(batch, frame);
+    const WireHeader header = header_of(frame);
+    wire_batch_decode(&header, decoded, &versions, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(versions.needs, ==, 2);
+    batches_assert_spans_equal(batch, decoded);
+    wire_batch_decode_reference(&header, reference, &versions, &error);
+    g_assert_no_error(error);
+    batches_assert_equal(decoded, reference);
+    return frame->len;
+}
+
+static void test_encoded(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(23);
+    for (guint round = 0; round < 1000; round++) {
+        g_autoptr(SpanBatch) batch = batches_random(rand, (guint)g_rand_int_range(rand, 0, 30));
+        if (batch->spans->len > 0) make_shapes(rand, batch);
+        check_encoded(batch);
+    }
+}
+
+/* More shapes than are kept, and more text that repeats than a decoder takes. */
+static void test_encoded_limits(void) {
+    g_autoptr(SpanBatch) batch = batch_new(), large = batch_new();
+    for (guint i = 0; i < 10000; i++) {
+        g_autofree char *key = g_strdup_printf("key %u", i / 2);
+        BatchSpan *span = batch_begin_span(batch, (SpanId){1, i + 1});
+        span->name = span->tracer = batch_intern(batch, "op", 2);
+        batch_add_annotation(batch, batch_intern(batch, key, strlen(key)), (BatchString){"same", 4});
+    }
+    check_encoded(batch);
+
+    g_autofree char *text = g_strnfill(LIMIT_VALUE_BYTES, 'x');
+    for (guint i = 0; i < 600; i++) {
+        BatchSpan *span = batch_begin_span(large, (SpanId){1, i + 1});
+        span->name = span->tracer = batch_intern(large, "op", 2);
+        batch_add_annotation(large, span->name, (BatchString){text, LIMIT_VALUE_BYTES});
+    }
+    g_assert_cmpuint(check_encoded(large), >, 80 * LIMIT_VALUE_BYTES);
+}
+
 /* Packs come behind the spans of the list. */
 static void test_both(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(22);
@@ -263,6 +310,8 @@ static void test_mutations(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pack/random", test_random);
+    g_test_add_func("/pack/encoded", test_encoded);
+    g_test_add_func("/pack/encoded/limits", test_encoded_limits);
     g_test_add_func("/pack/both", test_both);
     g_test_add_func("/pack/crafted", test_crafted);
     g_test_add_func("/pack/repeated-texts", test_repeated_texts);

@@ -4,14 +4,46 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/digits.h"
 #include "common/base/harmless.h"
 
 /* Up to this many annotations are compared pair by pair to find equal keys; more go through a hash table. */
 #define PAIRWISE 16u
 
+/* ---- pieces of text ---- */
+
+static inline void put(GString *out, const char *data, gsize length) {
+    if (G_UNLIKELY(out->allocated_len - out->len <= length)) {
+        g_string_append_len(out, data, (gssize)length);
+        return;
+    }
+    memcpy(out->str + out->len, data, length);
+    out->len += length;
+    out->str[out->len] = '\0';
+}
+
+static inline void put_literal(GString *out, const char *text) { put(out, text, strlen(text)); }
+
 static int append_piece(const char *data, size_t size, void *out) {
     harmless_json_append(out, data, size);
     return 0;
+}
+
+#define EACH(byte) (G_GUINT64_CONSTANT(0x0101010101010101) * (byte))
+
+/* Of eight bytes: the high bit of each that is 'byte'; a false one only behind a true one. */
+static inline guint64 has_byte(guint64 word, guint8 byte) {
+    const guint64 differs = word ^ EACH(byte);
+    return (differs - EACH(0x01)) & ~differs & EACH(0x80);
+}
+
+/* Are these eight printable characters of ASCII that stand for themselves? */
+static inline gboolean plain_word(const char *data) {
+    guint64 word;
+    memcpy(&word, data, sizeof word);
+    const guint64 harmful =
+        word | ((word - EACH(0x20)) & ~word) | has_byte(word, '"') | has_byte(word, '\\') | has_byte(word, 0x7f);
+    return (harmful & EACH(0x80)) == 0;
 }
 
 static gboolean json_plain(BatchString text, guint32 i) {
@@ -21,13 +53,18 @@ static gboolean json_plain(BatchString text, guint32 i) {
     return c < 0x7f || harmless_json_find(text.data + i, text.data + text.length, &harmful) == 0;
 }
 
+static gboolean all_plain(BatchString text) {
+    guint32 i = 0;
+    while (i + sizeof(guint64) <= text.length && plain_word(text.data + i)) i += sizeof(guint64);
+    while (i < text.length && json_plain(text, i)) i++;
+    return i == text.length;
+}
+
 static void write_text(BatchString text, GString *out) {
-    guint32 plain = 0;
-    while (plain < text.length && json_plain(text, plain)) plain++;
-    if (plain == text.length) {
-        g_string_append_c(out, '"');
-        g_string_append_len(out, text.data, text.length);
-        g_string_append_c(out, '"');
+    if (G_LIKELY(all_plain(text))) {
+        put_literal(out, "\"");
+        put(out, text.data, text.length);
+        put_literal(out, "\"");
         return;
     }
     json_t *string = json_stringn_nocheck(text.data, text.length);
@@ -36,11 +73,16 @@ static void write_text(BatchString text, GString *out) {
 }
 
 /* "key": with a comma before it, unless it is the first of its object. */
-static void write_key(const char *key, GString *out) {
-    if (out->str[out->len - 1] != '{') g_string_append_c(out, ',');
-    g_string_append_c(out, '"');
-    g_string_append(out, key);
-    g_string_append(out, "\":");
+static inline void write_key(const char *key, GString *out) {
+    if (out->str[out->len - 1] != '{') put_literal(out, ",");
+    put_literal(out, "\"");
+    put_literal(out, key);
+    put_literal(out, "\":");
+}
+
+static void write_integer(gint64 number, GString *out) {
+    char digits[DIGITS_MOST], *end = digits + sizeof digits, *at = digits_before_signed(end, number);
+    put(out, at, (gsize)(end - at));
 }
 
 static gint64 floor_ms(__int128 ns) {
@@ -49,31 +91,31 @@ static gint64 floor_ms(__int128 ns) {
 }
 
 static void write_ms(const char *key, __int128 ns, GString *out) {
-    const gint64 ms = floor_ms(ns);
+    /* Divisions of 128 bits are dear, and no span of our time needs one. */
+    const gint64 ms = ns >= 0 && ns <= G_MAXINT64 ? (gint64)ns / NS_PER_MS : floor_ms(ns);
     if (ms == 0) return;
     write_key(key, out);
-    g_string_append_printf(out, "%" G_GINT64_FORMAT, ms);
+    write_integer(ms, out);
 }
 
 /* The end of a span of absurd times needs 65 bits. */
 static void write_ns(const char *key, __int128 ns, GString *out) {
-    char digits[42];
-    char *at = digits + sizeof digits;
-    *--at = '\0';
+    char digits[42], *at = digits + sizeof digits;
+    *--at = '"';
     unsigned __int128 rest = ns < 0 ? -(unsigned __int128)ns : (unsigned __int128)ns;
-    do {
-        *--at = (char)('0' + (int)(rest % 10));
-        rest /= 10;
-    } while (rest > 0);
+    for (; rest > G_MAXUINT64; rest /= 10) *--at = (char)('0' + (int)(rest % 10));
+    at = digits_before(at, (guint64)rest);
     if (ns < 0) *--at = '-';
+    *--at = '"';
     write_key(key, out);
-    g_string_append_printf(out, "\"%s\"", at);
+    put(out, at, (gsize)(digits + sizeof digits - at));
 }
 
 static void write_id(SpanId id, GString *out) {
-    char text[SPAN_ID_TEXT_BYTES];
-    span_id_format(id, text);
-    g_string_append_printf(out, "\"%s\"", text);
+    char text[1 + SPAN_ID_TEXT_BYTES] = "\"";
+    span_id_format(id, text + 1);
+    text[SPAN_ID_TEXT_BYTES] = '"'; /* for the zero */
+    put(out, text, sizeof text);
 }
 
 static void write_times(const BatchSpan *span, GString *out) {
@@ -81,7 +123,7 @@ static void write_times(const BatchSpan *span, GString *out) {
     write_ms("b", begin_ns, out);
     write_ms("e", end_ns, out);
     guint32 implied = SPAN_MILLISECONDS;
-    const gboolean whole_ms = begin_ns % NS_PER_MS == 0 && end_ns % NS_PER_MS == 0;
+    const gboolean whole_ms = span->begin_ns % NS_PER_MS == 0 && span->duration_ns % NS_PER_MS == 0;
     if (!whole_ms || (span->flags & SPAN_MILLISECONDS) == 0) {
         write_ns("bn", begin_ns, out);
         write_ns("en", end_ns, out);
@@ -89,8 +131,10 @@ static void write_times(const BatchSpan *span, GString *out) {
     }
     if (span->flags == implied) return;
     write_key("f", out);
-    g_string_append_printf(out, "%u", span->flags);
+    write_integer(span->flags, out);
 }
+
+/* ---- a span ---- */
 
 static gboolean same_text(BatchString a, BatchString b) {
     return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
@@ -122,25 +166,25 @@ static void write_annotations(const SpanBatch *batch, const BatchSpan *span, GSt
     g_autoptr(GHashTable) repeated = repeated_keys(batch, annotations, span->n_annotations);
 
     write_key("n", out);
-    g_string_append_c(out, '{');
+    put_literal(out, "{");
     for (guint32 i = 0; i < span->n_annotations; i++) {
         if (repeated != NULL && g_hash_table_contains(repeated, GUINT_TO_POINTER(i))) continue;
-        if (out->str[out->len - 1] != '{') g_string_append_c(out, ',');
+        if (out->str[out->len - 1] != '{') put_literal(out, ",");
         write_text(batch_string(batch, annotations[i].key), out);
-        g_string_append_c(out, ':');
+        put_literal(out, ":");
         write_text(annotations[i].value, out);
     }
-    g_string_append_c(out, '}');
+    put_literal(out, "}");
     if (repeated == NULL) return;
 
     write_key("nl", out);
     for (guint32 i = 0; i < span->n_annotations; i++) {
-        g_string_append(out, i == 0 ? "[[" : "],[");
+        put_literal(out, i == 0 ? "[[" : "],[");
         write_text(batch_string(batch, annotations[i].key), out);
-        g_string_append_c(out, ',');
+        put_literal(out, ",");
         write_text(annotations[i].value, out);
     }
-    g_string_append(out, "]]");
+    put_literal(out, "]]");
 }
 
 static void write_notes(const SpanBatch *batch, const BatchSpan *span, GString *out) {
@@ -148,18 +192,19 @@ static void write_notes(const SpanBatch *batch, const BatchSpan *span, GString *
     write_key("t", out);
     for (guint32 i = 0; i < span->n_notes; i++) {
         const BatchNote *note = &g_array_index(batch->notes, BatchNote, span->notes_at + i);
-        g_string_append_printf(out, "%s{\"t\":%" G_GINT64_FORMAT, i == 0 ? "[" : ",", floor_ms(note->time_ns));
+        put_literal(out, i == 0 ? "[{\"t\":" : ",{\"t\":");
+        write_integer(floor_ms(note->time_ns), out);
         if (note->time_ns % NS_PER_MS != 0) write_ns("tn", note->time_ns, out);
         write_key("m", out);
         write_text(note->message, out);
-        g_string_append_c(out, '}');
+        put_literal(out, "}");
     }
-    g_string_append_c(out, ']');
+    put_literal(out, "]");
 }
 
 void span_json_write(const SpanBatch *batch, guint i, GString *out) {
     const BatchSpan *span = batch_span(batch, i);
-    g_string_append_c(out, '{');
+    put_literal(out, "{");
     if (span_id_valid(span->id)) {
         write_key("a", out);
         write_id(span->id, out);
@@ -177,14 +222,14 @@ void span_json_write(const SpanBatch *batch, guint i, GString *out) {
     }
 
     write_key("p", out);
-    g_string_append_c(out, '[');
+    put_literal(out, "[");
     for (guint32 p = 0; p < span->n_parents; p++) {
-        if (p > 0) g_string_append_c(out, ',');
+        if (p > 0) put_literal(out, ",");
         write_id(g_array_index(batch->parents, SpanId, span->parents_at + p), out);
     }
-    g_string_append_c(out, ']');
+    put_literal(out, "]");
 
     write_annotations(batch, span, out);
     write_notes(batch, span, out);
-    g_string_append(out, "}\n");
+    put_literal(out, "}\n");
 }

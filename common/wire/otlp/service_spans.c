@@ -3,6 +3,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/base/digits.h"
 #include "common/base/limits.h"
 #include "common/base/mix64.h"
 #include "common/model/role.h"
@@ -132,16 +133,9 @@ BatchString service_text(ServiceSpans *spans, const char *data, gsize length) {
     return batch_copy(spans->batch, data, MIN(length, LIMIT_FRAME_BYTES));
 }
 
-/* printf's way costs more than the rest of the attribute. */
 BatchString service_digits(ServiceSpans *spans, gint64 number) {
-    char digits[24], *at = digits + sizeof digits;
-    guint64 left = number < 0 ? -(guint64)number : (guint64)number;
-    do {
-        *--at = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0) *--at = '-';
-    return service_text(spans, at, (gsize)(digits + sizeof digits - at));
+    char digits[DIGITS_MOST], *end = digits + sizeof digits, *at = digits_before_signed(end, number);
+    return service_text(spans, at, (gsize)(end - at));
 }
 
 /* Characters are not cut in two. */
