@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "common/base/allowance.h"
+#include "common/base/digits.h"
 #include "common/base/harmless.h"
 
-#define FIRST_BYTES   4096u
-#define INTEGER_BYTES 24u
-#define REAL_BYTES    64u
-#define REAL_FLAGS    (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
+#define FIRST_BYTES 4096u
+#define REAL_BYTES  64u
+#define REAL_FLAGS  (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
 void json_text_clear(JsonText *text) {
     g_free(text->data);
@@ -87,12 +87,8 @@ void json_put_string(JsonText *text, const char *string, gsize length) {
 }
 
 void json_put_integer(JsonText *text, json_int_t value) {
-    char digits[INTEGER_BYTES], *at = digits + sizeof digits;
-    guint64 left = value < 0 ? -(guint64)value : (guint64)value;
-    do *--at = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    if (value < 0) *--at = '-';
-    json_put_bytes(text, at, (gsize)(digits + sizeof digits - at));
+    char digits[DIGITS_MOST], *end = digits + sizeof digits, *at = digits_before_signed(end, value);
+    json_put_bytes(text, at, (gsize)(end - at));
 }
 
 /* rows: NULL, or of this object. */

@@ -108,18 +108,31 @@ void span_description(Archive *archive, const SpanRec *span, GString *out, guint
     g_string_append_len(out, name, (gssize)length);
 }
 
-static guint32 intern_id(Archive *archive, SpanBatch *batch, guint32 id) {
+static guint32 add_text(SpanBatch *batch, BatchString text) {
+    g_array_append_val(batch->strings, text);
+    return batch->strings->len - 1;
+}
+
+static guint32 add_entry(Archive *archive, SpanBatch *batch, guint32 id) {
     gsize length;
     const char *text = dict_text(archive_dict(archive), id, &length);
-    return batch_intern(batch, text, length);
+    return add_text(batch, (BatchString){text, (guint32)length});
+}
+
+static guint32 add_name(Archive *archive, const SpanRec *span, SpanBatch *batch, guint *first) {
+    SpanAnnotation annotation;
+    if (pack_name_annotation(archive_dict(archive), span, &annotation) == NAME_AS_SENT) {
+        *first = 0;
+        return add_entry(archive, batch, span->name);
+    }
+    g_autoptr(GString) name = g_string_new(NULL);
+    span_description(archive, span, name, first);
+    return add_text(batch, batch_copy(batch, name->str, name->len));
 }
 
 void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch) {
-    g_autoptr(GString) description = g_string_new(NULL);
     guint skip = 0;
-    span_description(archive, span, description, &skip);
-    guint32 name = batch_intern(batch, description->str, description->len);
-    guint32 tracer = intern_id(archive, batch, span->tracer);
+    const guint32 name = add_name(archive, span, batch, &skip), tracer = add_entry(archive, batch, span->tracer);
 
     BatchSpan *target = batch_begin_span(batch, span->id);
     target->begin_ns = span->begin_ns;
@@ -137,9 +150,9 @@ void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch
             skip--;
             continue;
         }
-        BatchString value = batch_copy(batch, annotation.value, annotation.length);
-        batch_add_annotation(batch, intern_id(archive, batch, annotation.key), value);
+        const guint32 key = add_entry(archive, batch, annotation.key);
+        batch_add_annotation(batch, key, (BatchString){annotation.value, annotation.length});
     }
     while (span_next_note(&cursor, &note))
-        batch_add_note(batch, note.time_ns, batch_copy(batch, note.message, note.length));
+        batch_add_note(batch, note.time_ns, (BatchString){note.message, note.length});
 }

@@ -41,5 +41,6 @@ void span_description(Archive *archive, const SpanRec *span, GString *out, guint
 /* The whole number that an annotation's value is. FALSE, and *number is left alone, when it is none of 64 bits. */
 gboolean annotation_number(const SpanAnnotation *annotation, gint64 *number);
 
-/* One packed span in the outside form: appended to a batch, names restored to what the sender wrote. */
+/* One packed span in the outside form: appended to a batch, names restored to what the sender wrote. Its texts lie in
+ * the record and in the dictionary, which must outlive the batch; none is shared between spans. */
 void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch);
