@@ -471,7 +471,7 @@ static NetOptions net_options(const Daemon *daemon) {
                    .frame_timeout_ns = s->frame_timeout_ns,
                    .idle_timeout_ns = s->idle_timeout_ns,
                    .login_timeout_ns = NET_LOGIN_NS,
-                   .strangers = MAX(daemon->files.senders / NET_STRANGERS_SHARE / s->net_threads, 1)},
+                   .strangers = MAX(daemon->files.senders / NET_STRANGERS_SHARE, 1)},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
         .quota = daemon->quota,

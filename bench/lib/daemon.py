@@ -19,6 +19,7 @@ MIB = 1 << 20
 # Threads of plumbd and of RocksDB inside it, by the begin of their names.
 THREADS = {
     "net-": "network, decode, journal",
+    "accept-": "handshakes",
     "shard-": "shards",
     "resources": "resource control",
     "rocksdb:high": "store: flush",

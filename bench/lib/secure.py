@@ -127,7 +127,7 @@ def measure_reconnect(site, args):
         figures = {
             "senders": n,
             "CPU of plumbd until all are back, s": plumbd.cpu_seconds() - ready_cpu,
-            "of that, the thread that greets and reads": plumbd.cpu_by_thread()["network, decode, journal"],
+            "of that, the threads that greet": plumbd.cpu_by_thread()["handshakes"],
             "load average": os.getloadavg()[0],
             "connections": int(plumbd.metric("connections")),
         }

@@ -19,18 +19,11 @@
 /* So long a frame may take whose peer has more memory than its share, while others need some. */
 #define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
 
-/* A handshake or a login that got no further for so long hangs. */
-#define LOGIN_HANGS_NS (2 * NS_PER_SEC)
-
-/* The first byte of a handshake of TLS. */
-#define TLS_FIRST 0x16
-
 struct Connection {
     NetContext *context;
-    GList link;         /* in context->connections */
-    GList stall_link;   /* in context->stalled, while 'stalled' */
-    GList strange_link; /* in context->strangers, while 'strange' */
-    gboolean strange;
+    GList link;            /* in context->connections */
+    GList stall_link;      /* in context->stalled, while 'stalled' */
+    Stranger stranger;     /* in context->strangers, while it has not logged in and has to */
     QuotaAccount *account; /* NULL: it has no quota, or is not known yet */
     gboolean has_account;  /* 'account' is set, and the connection counts to it */
     Transport transport;
@@ -40,14 +33,12 @@ struct Connection {
     struct event *again;              /* for what the transport holds; NULL: it is plain, and holds nothing */
     KerberosLogin *kerberos;          /* a login by it under way; NULL: none */
     gboolean login_begun, login_over; /* of SASL; it is over, too, when the first frame comes */
-    gboolean sniffed;                 /* whether it is TLS is known */
     char *principal;                  /* who has logged in; NULL: nobody */
     guint roles;                      /* what the peer may do, by the rules of 'generation' */
     guint generation;
     gboolean told_denied; /* the audit log has it that the peer may not send */
     gint64 opened_ns;
-    gint64 got_on_ns; /* when it was opened, its handshake ended, or its login went a step further */
-    guint8 *partial;  /* start of a frame whose end has not come */
+    guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
     gsize needed_bytes; /* of partial, to get on */
     GByteArray *out;
@@ -96,29 +87,16 @@ static void tell_audit(const Connection *connection, AuditAction action, const c
     audit_note(connection->context->audit, &event);
 }
 
-static gboolean is_refused_login(Counter reason) {
-    return reason == COUNTER_CLOSED_TLS || reason == COUNTER_CLOSED_PLAIN || reason == COUNTER_CLOSED_TLS_HERE ||
-           reason == COUNTER_CLOSED_NO_LOGIN;
-}
-
 /* Closes it at the end of the round: replies in flight point into it. */
 static void give_up(Connection *connection, Counter reason) {
-    static LogLimit limit;
     if (connection->dead) return;
-    if (atomic_load(&connection->place->gave_way)) reason = COUNTER_CLOSED_GAVE_WAY;
     connection->dead = TRUE;
     touch(connection);
     read_on(connection, FALSE);
     event_del(connection->writable);
     event_del(connection->resume);
     if (connection->again != NULL) event_del(connection->again);
-    if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
-    counter_add(connection->context->counters, reason, 1);
-    const gboolean tls = reason == COUNTER_CLOSED_TLS;
-    g_autofree char *why =
-        g_strconcat(counter_info(reason).reason, tls ? ": " : "", tls ? transport_reason() : "", NULL);
-    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", peer_place_name(connection->place), why);
-    if (is_refused_login(reason)) tell_audit(connection, AUDIT_LOGIN_REFUSED, why);
+    closing_tell(&connection->context->port, connection->place, connection->principal, reason);
 }
 
 /* FALSE: more than the peer's share, and nothing changed. */
@@ -143,13 +121,12 @@ static gboolean grow_partial(Connection *connection, gsize at_least) {
 
 static void set_strange(Connection *connection, gboolean strange) {
     NetContext *context = connection->context;
-    if (connection->strange == strange) return;
-    connection->strange = strange;
-    peer_count_strangers(connection->place, strange ? 1 : -1);
+    if ((connection->stranger.group != NULL) == strange) return;
+    atomic_fetch_add(context->strangers_inside, strange ? 1u : -1u);
     if (strange)
-        g_queue_push_tail_link(&context->strangers, &connection->strange_link);
+        strangers_add(context->strangers, &connection->stranger, connection->place->peer);
     else
-        g_queue_unlink(&context->strangers, &connection->strange_link);
+        strangers_remove(context->strangers, &connection->stranger);
 }
 
 static void leave_account(Connection *connection) {
@@ -209,23 +186,6 @@ static gboolean join_account(Connection *connection) {
     return TRUE;
 }
 
-/* When the first bytes have come, its certificate is there, too, if it shows one. */
-static void look_at_peer(Connection *connection) {
-    if (G_LIKELY(connection->transport.ssl == NULL) || connection->principal != NULL) return;
-    connection->principal = tls_principal(connection->transport.ssl);
-    if (connection->principal == NULL) return;
-    set_roles(connection);
-    leave_account(connection); /* of who it was before */
-    tell_audit(connection, AUDIT_LOGIN, "ok");
-}
-
-static void on_again(evutil_socket_t fd, short what, void *arg);
-
-static void begin_tls(Connection *connection, struct ssl_ctx_st *tls) {
-    transport_accept(&connection->transport, tls);
-    connection->again = evtimer_new(connection->context->base, on_again, connection);
-}
-
 static void on_end(Connection *connection, ssize_t result, int err) {
     if (result < 0 && (err == EAGAIN || err == EINTR)) {
         if (connection->transport.wants_room) event_add(connection->writable, NULL);
@@ -237,26 +197,6 @@ static void on_end(Connection *connection, ssize_t result, int err) {
     }
     /* The end of the stream inside of a frame: the sender died, or its batch was cut. */
     give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
-}
-
-/* Is it TLS, and is it to be? Known by its first byte, which stays where it is. FALSE: nothing more is to be read. */
-static gboolean sniff(Connection *connection) {
-    guint8 first;
-    const ssize_t got = recv(connection->transport.fd, &first, 1, MSG_PEEK);
-    if (got <= 0) {
-        on_end(connection, got, errno);
-        return FALSE;
-    }
-    connection->sniffed = TRUE;
-    struct ssl_ctx_st *tls = security_tls(connection->context->security);
-    if (tls != NULL && first == TLS_FIRST)
-        begin_tls(connection, tls);
-    else if (tls != NULL)
-        give_up(connection, COUNTER_CLOSED_PLAIN);
-    else if (first == TLS_FIRST)
-        give_up(connection, COUNTER_CLOSED_TLS_HERE);
-    tls_context_unref(tls);
-    return !connection->dead;
 }
 
 /* ---- reading ---- */
@@ -444,7 +384,7 @@ static void begin_login(Connection *connection, const SaslMessage *message) {
 }
 
 static void answer_login(Connection *connection, const SaslMessage *message) {
-    connection->got_on_ns = connection->last_ns;
+    connection->stranger.got_on_ns = connection->last_ns;
     if (!connection->login_begun)
         begin_login(connection, message);
     else if (message->status != SASL_OK && message->status != SASL_COMPLETE)
@@ -513,7 +453,6 @@ static void read_some(Connection *connection) {
 
     counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
     note_traffic(connection);
-    look_at_peer(connection);
     if (!partial) {
         context->scratch_used += (gsize)got; /* its frames stay there until they are in the journal */
         take_stream(connection, into, (gsize)got);
@@ -524,22 +463,13 @@ static void read_some(Connection *connection) {
     take_stream(connection, connection->partial, connection->partial_bytes);
 }
 
-/* Is its handshake under way? */
-static gboolean is_greeting(const Connection *connection) {
-    return connection->transport.ssl != NULL && !connection->transport.greeted;
-}
-
 static void on_readable(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     Connection *connection = arg;
-    if (!connection->sniffed && !sniff(connection)) return;
-    const gboolean greeting = is_greeting(connection);
-    if (greeting && connection->context->handshakes++ >= NET_HANDSHAKES) return; /* in the next round */
     if (must_wait(connection))
         stall(connection);
     else
         read_some(connection);
-    if (G_UNLIKELY(greeting) && !is_greeting(connection)) connection->got_on_ns = now_monotonic_ns();
     read_again(connection);
 }
 
@@ -639,7 +569,6 @@ static void flush(NetContext *context, gboolean round_ends) {
 void connections_answer(NetContext *context, gboolean round_ends) {
     intake_commit(context->intake);
     context->scratch_used = 0;
-    if (round_ends) context->handshakes = 0;
     if (!round_ends && intake_syncs(context->intake)) return; /* one sync for the whole round */
     intake_finish(context->intake);
     flush(context, round_ends);
@@ -648,79 +577,60 @@ void connections_answer(NetContext *context, gboolean round_ends) {
 /* ---- life ---- */
 
 void connections_init(NetContext *context) {
+    context->port = (ClosingPort){context->protocol->port, context->counters, context->audit};
     context->scratch = g_malloc(NET_SCRATCH_BYTES);
     context->touched = g_ptr_array_new();
     g_queue_init(&context->connections);
-    g_queue_init(&context->strangers);
+    context->strangers = strangers_new();
     g_queue_init(&context->stalled);
     context->unstall = evtimer_new(context->base, on_unstall, context);
 }
 
 void connections_clear(NetContext *context) {
     event_free(context->unstall);
+    strangers_free(context->strangers);
     g_free(context->scratch);
     g_ptr_array_unref(context->touched);
 }
 
-/* Has its peer not got further for long? Not when the peer waits for us: what it has sent is not read yet. */
-static gboolean hangs(const Connection *connection, gint64 now_ns) {
-    guint8 first;
-    return now_ns - connection->got_on_ns > LOGIN_HANGS_NS &&
-           recv(connection->transport.fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
-}
-
-typedef enum { STRANGER_GETS_ON, STRANGER_SILENT, STRANGER_HANGS } StrangerState;
-
-static StrangerState stranger_state(const Connection *connection, gint64 now_ns) {
-    if (hangs(connection, now_ns)) return STRANGER_HANGS;
-    return connection->sniffed ? STRANGER_GETS_ON : STRANGER_SILENT;
-}
-
-/* Of the address with most of them one gives way: the oldest that hangs, else the oldest without a word, else the last.
- * So those whose handshake is under way end it, however many come at once after a restart, and those that never will
- * keep nobody out. */
+/* It has not logged in, and has to. Past a limit one gives way. */
 static void let_strangers_in(Connection *connection) {
     NetContext *context = connection->context;
     set_strange(connection, TRUE);
-    if (context->strangers.length <= context->limits.strangers) return;
-    const gint64 now_ns = now_monotonic_ns();
-    Connection *gives_way = NULL;
-    StrangerState worst = STRANGER_GETS_ON;
-    guint most = 0;
-    for (GList *at = context->strangers.head; at != NULL; at = at->next) {
-        Connection *other = at->data;
-        const guint n = peer_strangers(other->place);
-        if (other->dead || n < most || (n == most && worst == STRANGER_HANGS)) continue;
-        const StrangerState state = stranger_state(other, now_ns);
-        if (n == most && (state < worst || (state == worst && state != STRANGER_GETS_ON))) continue;
-        most = n;
-        worst = state;
-        gives_way = other;
-    }
-    if (gives_way == NULL) return;
+    if (strangers_count(context->strangers) <= context->limits.strangers) return;
+    Connection *gives_way = strangers_who_gives_way(context->strangers, now_monotonic_ns())->owner;
     set_strange(gives_way, FALSE);
     give_up(gives_way, COUNTER_CLOSED_STRANGERS);
 }
 
-void connection_open(NetContext *context, PeerPlace *place) {
+/* Under TLS its certificate is there, too, if it shows one. */
+static void begin_tls(Connection *connection) {
+    connection->again = evtimer_new(connection->context->base, on_again, connection);
+    connection->principal = tls_principal(connection->transport.ssl);
+    if (connection->principal != NULL) tell_audit(connection, AUDIT_LOGIN, "ok");
+}
+
+void connection_open(NetContext *context, const Arrival *arrival) {
     Connection *connection = g_new0(Connection, 1);
+    PeerPlace *place = arrival->place;
     const int fd = place->fd, on = 1;
     connection->context = context;
-    connection->transport.fd = fd;
+    connection->transport = (Transport){.fd = fd, .ssl = arrival->ssl, .holds = arrival->holds};
     connection->place = place;
     connection->limit = name_quota_of(context->quota, peer_place_name(place));
     connection->out = g_byte_array_new();
     note_traffic(connection);
-    connection->opened_ns = connection->got_on_ns = connection->last_ns;
-    connection->sniffed = connection->login_over = !context->protocol->logs_in;
+    connection->opened_ns = arrival->opened_ns;
+    connection->stranger = (Stranger){.owner = connection, .fd = fd, .spoke = TRUE, .got_on_ns = connection->last_ns};
+    connection->login_over = !context->protocol->logs_in;
+    if (arrival->ssl != NULL) begin_tls(connection);
     set_roles(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
-    connection->link.data = connection->stall_link.data = connection->strange_link.data = connection;
+    connection->link.data = connection->stall_link.data = connection;
     g_queue_push_tail_link(&context->connections, &connection->link);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
     if (!may_send(connection)) let_strangers_in(connection);
     if (!connection->dead) read_on(connection, TRUE);
 }

@@ -8,8 +8,10 @@
 
 #include <event2/event.h>
 
+#include "receiver/net/acceptor.h"
 #include "receiver/net/intake.h"
 #include "receiver/net/protocol.h"
+#include "receiver/net/strangers.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
@@ -30,10 +32,6 @@
 /* So long a peer may take to log in, where nobody may send without. */
 #define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
 
-/* Handshakes of TLS that go on in one round: each step takes about a millisecond, and senders that are there must not
- * wait for all of them. Fewer were dearer, and kept them no shorter (docs/security.md, Figures). */
-#define NET_HANDSHAKES 16u
-
 /* What share of all connections may be those that have not logged in; past that one of the address with most of them
  * gives way. */
 #define NET_STRANGERS_SHARE 8u
@@ -43,7 +41,7 @@ typedef struct NetLimits {
     gint64 frame_timeout_ns;
     gint64 idle_timeout_ns;
     gint64 login_timeout_ns;
-    guint strangers; /* connections of a thread that have not logged in, where they have to */
+    guint strangers; /* connections that have not logged in, where they have to */
 } NetLimits;
 
 typedef struct Connection Connection;
@@ -58,23 +56,24 @@ typedef struct NetContext {
     NameQuota *quota;
     Security *security;
     Audit *audit; /* NULL: none */
+    ClosingPort port;
     Quotas *quotas;
-    gboolean open;         /* the port: see port_is_open() */
-    guint8 *scratch;       /* NET_SCRATCH_BYTES */
-    gsize scratch_used;    /* by frames that wait for the journal */
-    GQueue connections;    /* Connection */
-    GQueue strangers;      /* Connection: have not logged in and have to, those that are there for longest first */
-    guint handshakes;      /* that went on in this round */
-    GQueue stalled;        /* Connection: wait for room in the queues, those first that came first */
-    struct event *unstall; /* when the first of them looks again */
-    GPtrArray *touched;    /* have output, or are to be closed, at the end of this round */
+    gboolean open;                 /* the port: see port_is_open() */
+    guint8 *scratch;               /* NET_SCRATCH_BYTES */
+    gsize scratch_used;            /* by frames that wait for the journal */
+    GQueue connections;            /* Connection */
+    Strangers *strangers;          /* Connection: have not logged in and have to */
+    atomic_uint *strangers_inside; /* of all threads */
+    GQueue stalled;                /* Connection: wait for room in the queues, those first that came first */
+    struct event *unstall;         /* when the first of them looks again */
+    GPtrArray *touched;            /* have output, or are to be closed, at the end of this round */
 } NetContext;
 
 /* What stands above scratch is given, the rest is made. */
 void connections_init(NetContext *context);
 void connections_clear(NetContext *context);
-/* Takes over the place, and the descriptor in it. */
-void connection_open(NetContext *context, PeerPlace *place);
+/* Takes over what has arrived. */
+void connection_open(NetContext *context, const Arrival *arrival);
 /* Commits what was taken, and answers it: when scratch is full, and at the end of a round, where connections that are
  * done with are freed too. */
 void connections_answer(NetContext *context, gboolean round_ends);

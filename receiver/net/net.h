@@ -1,6 +1,6 @@
-/* The span port: network threads, each with an event loop of its own. The first one accepts and hands connections to
- * the thread that has fewest (a shared listening port would spread a few long-lived connections unevenly, and would let
- * a second plumbd share the port unnoticed). */
+/* The span port: network threads, each with an event loop of its own, and as many that accept connections. These hand
+ * each to the network thread that has fewest (a shared listening port would spread a few long-lived connections
+ * unevenly, and would let a second plumbd share the port unnoticed). */
 #pragma once
 
 #include "receiver/net/connection.h"

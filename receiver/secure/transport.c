@@ -28,6 +28,15 @@ static ssize_t result_of(Transport *transport, int result) {
     }
 }
 
+int transport_greet(Transport *transport) {
+    ERR_clear_error();
+    errno = 0;
+    const int result = SSL_do_handshake(transport->ssl);
+    if (result != 1) return (int)result_of(transport, result);
+    transport->holds = SSL_has_pending(transport->ssl);
+    return 1;
+}
+
 /* What one read of the socket brings: records of 16 KiB at most, several of them. An event tells of what the socket has
  * beyond; asking for it would be a call of the system that mostly finds nothing. */
 static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
@@ -46,7 +55,6 @@ static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
         }
 
         have += got;
-        transport->greeted = TRUE;
         if (!SSL_has_pending(transport->ssl)) return (ssize_t)have;
     }
     transport->holds = TRUE;

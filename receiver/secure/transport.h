@@ -13,13 +13,14 @@ struct ssl_ctx_st;
 typedef struct Transport {
     int fd;              /* its owner's */
     struct ssl_st *ssl;  /* NULL: plain */
-    gboolean greeted;    /* under TLS: its handshake is over */
     gboolean holds;      /* see transport_holds() */
     gboolean wants_room; /* reading goes on when the socket takes bytes */
 } Transport;
 
 /* TLS from now on, as the one that accepts. */
 void transport_accept(Transport *transport, struct ssl_ctx_st *context);
+/* A step of the handshake. 1: it is over; 0: the end; -1 with errno, as below. */
+int transport_greet(Transport *transport);
 /* Bytes; 0: the end; -1 with errno: EAGAIN, EPROTO for what is no TLS, or that of the socket. */
 ssize_t transport_read(Transport *transport, guint8 *into, gsize room);
 /* The same, without an end. What is handed over after EAGAIN begins with the same bytes. */

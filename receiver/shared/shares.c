@@ -13,7 +13,6 @@ struct Peer {
     GQueue places[PEER_KINDS]; /* PeerPlace; under the lock */
     guint held;                /* places that point here, those that gave way included; under the lock */
     _Atomic gsize buffered;
-    atomic_int strangers;
 };
 
 struct Shares {
@@ -213,10 +212,6 @@ gboolean shares_peer_is_full(Shares *shares, PeerKind kind, const char *name) {
     pthread_mutex_unlock(&shares->lock);
     return full;
 }
-
-void peer_count_strangers(PeerPlace *place, int change) { atomic_fetch_add(&place->peer->strangers, change); }
-
-guint peer_strangers(const PeerPlace *place) { return (guint)MAX(atomic_load(&place->peer->strangers), 0); }
 
 guint shares_connections(Shares *shares, PeerKind kind) {
     pthread_mutex_lock(&shares->lock);

@@ -64,10 +64,6 @@ gboolean peer_buffer(PeerPlace *place, gsize from_bytes, gsize to_bytes);
 /* Does it have more than it could get now? Then what it is slow with is in the way of others. */
 gboolean peer_is_over(const PeerPlace *place);
 
-/* Connections that have not logged in, where they have to: a peer's count. */
-void peer_count_strangers(PeerPlace *place, int change);
-guint peer_strangers(const PeerPlace *place);
-
 guint shares_connections(Shares *shares, PeerKind kind);
 gsize shares_buffered_bytes(const Shares *shares);
 guint shares_count(Shares *shares);
