@@ -1,5 +1,5 @@
-"""Executors on a real YARN, where nobody has a login by Kerberos: with a token that --files brings, as docs/security.md
-has it. It starts a ResourceManager and a NodeManager, and takes half a minute: only with PLUMB_HADOOP_VERSIONS=all."""
+"""Executors on a real YARN, where nobody has a login by Kerberos: with a token or a certificate that --files brings, as
+docs/security.md has it. It starts a ResourceManager and a NodeManager, and takes half a minute: only with PLUMB_HADOOP_VERSIONS=all."""
 
 import os
 import subprocess
@@ -81,17 +81,7 @@ def yarn(tmp_path):
         process.wait()
 
 
-def test_an_executor_with_a_token(secure, authority, yarn, tmp_path):
-    """The recipe: the token has the role write alone; it comes into the container with the agent and the CA."""
-    token, data, job = (tmp_path / name for name in ("plumb.token", "data", "job.py"))
-    token.write_text(TOKEN + "\n"), data.write_text("a line\n" * 1000), job.write_text(JOB)
-    os.chmod(token, 0o600)
-    plumbd = secure(
-        auth__tokens=write_tokens(tmp_path / "tokens", line("executors", "write", TOKEN)),
-        access__write="cert:nobody", audit__path=tmp_path / "audit.log",
-    )  # fmt: skip
-    agent = f"receivers=localhost:{plumbd.thrift[1]},sampling=always,tls=on,tls.trust=ca.pem"
-    agent += ",auth=token,auth.token.file=plumb.token"
+def run_job(yarn, agent, data, files):
     home = spark_home(SPARK)
     conf = {
         "spark.yarn.jars": f"local:{home}/jars/*", "spark.driver.host": "127.0.0.1", "spark.executor.instances": 1,
@@ -99,13 +89,34 @@ def test_an_executor_with_a_token(secure, authority, yarn, tmp_path):
         "spark.executor.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -javaagent:{agent_jar().name}={agent}",
     }  # fmt: skip
     options = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    job = data.with_name("job.py")
+    job.write_text(JOB), data.write_text("a line\n" * 1000)
     done = subprocess.run(
         [home / "bin/spark-submit", "--master", "yarn", "--deploy-mode", "client",
-         "--files", f"{agent_jar()},{token},{authority.pem}", *options, job, data],
+         "--files", ",".join(map(str, (agent_jar(), *files))), *options, job, data],
         env={**os.environ, "HADOOP_CONF_DIR": str(yarn), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1",
              "PYSPARK_PYTHON": "/usr/bin/python3"},
         capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    assert [found["principal"] for found in events(tmp_path, "login")] == ["token:executors"]
+
+
+def test_executors_log_in(secure, authority, yarn, tmp_path):
+    """The recipe: with the role write alone; the secret comes into the container with the agent and the CA."""
+    token = tmp_path / "plumb.token"
+    token.write_text(TOKEN + "\n")
+    os.chmod(token, 0o600)
+    certificate, key = authority.sign("executor")
+    plumbd = secure(
+        auth__tokens=write_tokens(tmp_path / "tokens", line("executors", "write", TOKEN)), tls__clients=authority.pem,
+        access__write="cert:executor", audit__path=tmp_path / "audit.log",
+    )  # fmt: skip
+    agent = f"receivers=localhost:{plumbd.thrift[1]},sampling=always,tls=on,tls.trust=ca.pem,"
+    ways = {
+        "token:executors": ("auth=token,auth.token.file=plumb.token", [token]),
+        "cert:executor": (f"tls.certificate={certificate.name},tls.key={key.name}", [certificate, key]),
+    }
+    for settings, files in ways.values():
+        run_job(yarn, agent + settings, tmp_path / "data", [authority.pem, *files])
+    assert [found["principal"] for found in events(tmp_path, "login")] == list(ways)
     assert events(tmp_path, "denied") == [] and events(tmp_path, "login refused") == []
