@@ -1,5 +1,8 @@
 """The peer that behaves, beside hostile ones: what bench/hostile measures."""
 
+import ctypes
+import platform
+import struct
 import threading
 import time
 
@@ -13,13 +16,25 @@ def quantile(values, share):
     return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else float("nan")
 
 
+def take_short_turns():
+    """As plumbd's network threads do (receiver/net/urgent.h): in life the good peer has a machine of its own, so it must
+    not wait here for the turns of attackers and of plumbd's other threads. Where that is not known, nothing changes."""
+    number = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
+    if number:
+        ctypes.CDLL(None).syscall(number, 0, struct.pack("=IIQiIQQQ", 48, 0, 0, 0, 0, 100_000, 0, 0), 0)
+
+
 class GoodPeer:
     """Works in threads of its own, one for each of these, until it is left; then it knows how many of them died."""
 
     def __init__(self, *works):
         self.acks, self.refused, self.died = [], 0, 0
         self.stopped = threading.Event()
-        self.threads = [threading.Thread(target=work) for work in works]
+        self.threads = [threading.Thread(target=self.run, args=(work,)) for work in works]
+
+    def run(self, work):
+        take_short_turns()
+        work()
 
     def send_batch(self, connect):
         """connect() gives a context of the sender; its time counts."""
