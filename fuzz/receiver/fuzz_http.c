@@ -27,9 +27,9 @@ static void look_at(const HttpRequest *request) {
     g_autoptr(HttpNames) names = http_names_new("127.0.0.1:9096", NULL);
     if (request->host != NULL && http_names_has(names, request->host)) {
         g_autofree char *origin = g_strconcat("http://", request->host, NULL);
-        g_assert_true(http_origin_is_own(origin, request->host));
+        g_assert_true(http_origin_is_own(origin, request->host, FALSE));
     }
-    http_origin_is_own(request->origin, request->host);
+    http_origin_is_own(request->origin, request->host, TRUE);
 }
 
 /* The size of the head; 0: it is not whole, or too long. In two pieces, it is the same one. */

@@ -60,9 +60,10 @@ static void answer_ready(void *arg, HttpExchange *exchange, const char *rest) {
     const StateSources *state = http->options.state;
     g_autofree char *shut = admission_describe(state->admission);
     g_autofree char *why = shut ? g_steal_pointer(&shut) : name_quota_describe(state->quota);
-    g_autoptr(GString) text = g_string_new(why ? why : "ready");
+    const gboolean tell = access_suffices(http_exchange_roles(exchange), ACCESS_METRICS);
+    g_autoptr(GString) text = g_string_new(why == NULL ? "ready" : tell ? why : "not ready");
     g_string_append_c(text, '\n');
-    store_damages(archive_store(state->archive), add_damage, text);
+    if (tell) store_damages(archive_store(state->archive), add_damage, text);
     http_send_text(exchange, why ? 503 : 200, text->str);
 }
 
@@ -560,13 +561,29 @@ static gboolean is_question(const Route *route) {
     return action == AUDIT_QUESTION || action == AUDIT_EXPORT || action == AUDIT_FLUSH || action == AUDIT_ANALYSIS;
 }
 
+/* NULL: there is none, which is admin's to know. */
+static const Route *route_of(const HttpExchange *exchange, const char **rest, gboolean *allowed) {
+    const HttpRequest *request = http_exchange_request(exchange);
+    const Route *route = route_find(routes, request->path, request->method, rest);
+    *allowed = access_suffices(http_exchange_roles(exchange), route != NULL ? route->role : ACCESS_ADMIN);
+    return route;
+}
+
+static gboolean may_bring(void *arg, const HttpExchange *exchange) {
+    (void)arg;
+    const char *rest;
+    gboolean allowed;
+    (void)route_of(exchange, &rest, &allowed);
+    return allowed;
+}
+
 static void on_request(void *arg, HttpExchange *exchange) {
     const HttpRequest *request = http_exchange_request(exchange);
     const char *rest;
-    const Route *route = route_find(routes, request->path, request->method, &rest);
-    const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
+    gboolean allowed;
+    const Route *route = route_of(exchange, &rest, &allowed);
     if (route != NULL) http_exchange_audit(exchange, route->action);
-    if (!access_suffices(http_exchange_roles(exchange), needed))
+    if (!allowed)
         deny(exchange);
     else if (route == NULL)
         answer_none(exchange);
@@ -633,6 +650,7 @@ Http *http_start(const HttpOptions *options) {
         .secret = options->secret,
         .sessions = http->sessions,
         .ask = on_request,
+        .may_bring = may_bring,
         .arg = http,
         .children_fd = http_shell_socket(http->shell),
         .child_of = child_of,

@@ -78,10 +78,10 @@ gboolean http_names_has(const HttpNames *names, const char *host) {
     return FALSE;
 }
 
-gboolean http_origin_is_own(const char *origin, const char *host) {
-    static const char *const schemes[] = {"http://", "https://"}; /* the latter through a proxy */
+gboolean http_origin_is_own(const char *origin, const char *host, gboolean secret) {
+    static const char *const schemes[] = {"https://", "http://"};
     if (origin == NULL) return TRUE;
-    for (guint i = 0; host != NULL && i < G_N_ELEMENTS(schemes); i++)
+    for (guint i = 0; host != NULL && i < (secret ? 1 : G_N_ELEMENTS(schemes)); i++)
         if (g_str_has_prefix(origin, schemes[i]) && g_ascii_strcasecmp(origin + strlen(schemes[i]), host) == 0)
             return TRUE;
     return FALSE;

@@ -15,5 +15,6 @@ void http_names_free(HttpNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HttpNames, http_names_free)
 /* host: as in the request, with or without a port; NULL: an old client sent none, and no browser is one. */
 gboolean http_names_has(const HttpNames *names, const char *host);
-/* Is a page of this origin one of those that we serve at this host? NULL: no page asks. */
-gboolean http_origin_is_own(const char *origin, const char *host);
+/* Is a page of this origin one of those that we serve at this host? NULL: no page asks. secret: under TLS, where a page
+ * that came without it is somebody else's; else a proxy may have added it. */
+gboolean http_origin_is_own(const char *origin, const char *host, gboolean secret);

@@ -146,6 +146,7 @@ static gboolean parse_first(Text line, HttpRequest *request, int *code, GError *
 /* ---- the other lines ---- */
 typedef struct Seen {
     gboolean host, length, origin, type, encoding, authorization, cookie;
+    gboolean other_site, navigation, document; /* what the browser says of who has it asked */
 } Seen;
 
 static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *code, GError **error) {
@@ -221,6 +222,13 @@ static gboolean is_name(Text text) {
     return text.length > 0;
 }
 
+/* Fetch metadata: every browser sends it over TLS and to loopback, and no page can change it. */
+static void parse_fetch(Text name, Text value, Seen *seen) {
+    if (text_is(name, "Sec-Fetch-Site")) seen->other_site = text_is(value, "cross-site") || text_is(value, "same-site");
+    if (text_is(name, "Sec-Fetch-Mode")) seen->navigation = text_is(value, "navigate");
+    if (text_is(name, "Sec-Fetch-Dest")) seen->document = text_is(value, "document");
+}
+
 static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *code, GError **error) {
     Text name;
     if (!cut_at(&line, ':', &name) || !is_name(name))
@@ -247,6 +255,7 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
     if (text_is(name, "Last-Event-ID") && request->last_event == NULL)
         request->last_event = g_strndup(value.at, value.length);
     if (text_is(name, "Connection")) parse_connection(value, request);
+    parse_fetch(name, value, seen);
     if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;
     return TRUE;
 }
@@ -276,6 +285,7 @@ static gboolean parse(Text rest, HttpRequest *request, int *code, GError **error
         if (!cut_line(&rest, &line)) return refuse(code, 400, error, control);
         if (!parse_line(line, &seen, request, code, error)) return FALSE;
     }
+    request->embedded = seen.other_site && !(seen.navigation && seen.document && request->method == HTTP_GET);
     if (request->chunks && !seen.host) return refuse(code, 400, error, "no Host");
     return TRUE;
 }

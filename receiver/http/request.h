@@ -31,6 +31,7 @@ typedef struct HttpRequest {
     char *query;                           /* as it came; NULL: none */
     char *host;                            /* with the port, if there is one; NULL: HTTP/1.0 without */
     char *origin;                          /* NULL: none */
+    gboolean embedded;                     /* a page of another site has it asked, and not as the next page */
     char *authorization, *cookie;          /* NULL: none; secrets */
     char *refused;                         /* why what it shows is no login; NULL: it is, or shows nothing */
     char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */

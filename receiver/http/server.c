@@ -114,10 +114,10 @@ static gboolean may_ask(HttpServer *server, HttpExchange *exchange) {
         http_send_error(exchange, 421, "this server is not known by the name in Host: add it to http.hosts");
         return FALSE;
     }
-    if (!http_origin_is_own(request->origin, request->host)) {
+    if (request->embedded || !http_origin_is_own(request->origin, request->host, exchange->connection->secret)) {
         counter_add(server->options.counters, COUNTER_HTTP_ORIGIN, 1);
         exchange->action = AUDIT_DENIED;
-        http_send_error(exchange, 403, "pages of another server may not ask this one (Origin)");
+        http_send_error(exchange, 403, "pages of another server may not ask this one (Origin, Sec-Fetch-Site)");
         return FALSE;
     }
     return TRUE;
@@ -135,6 +135,13 @@ static void begin_spans(HttpConnection *connection) {
     http_body_init(&connection->spans, &connection->exchange->request, g_steal_pointer(&connection->server->spare));
     bufferevent_setwatermark(connection->stream, EV_READ, 0, SPANS_INPUT_BYTES);
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
+}
+
+/* The answer does not wait for it: megabytes of strangers are no memory of ours. */
+static void forgo_body(HttpConnection *connection) {
+    connection->body_left = 0;
+    connection->keep_alive = FALSE;
+    connection->linger = TRUE;
 }
 
 /* The session that the request is in, a new string; NULL: none. */
@@ -166,6 +173,7 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
 static void begin_body(HttpConnection *connection) {
     HttpExchange *exchange = connection->exchange;
     const HttpRequest *request = &exchange->request;
+    void *arg = connection->server->options.arg;
     exchange->connection = connection;
     exchange->server = connection->server;
     exchange->begun_ns = now_monotonic_ns();
@@ -176,9 +184,13 @@ static void begin_body(HttpConnection *connection) {
     connection->silent = request->method == HTTP_HEAD;
     connection->body_left = request->body_bytes;
     connection->phase = PHASE_BODY; /* the time of the head goes on */
-    if (request->spans != HTTP_NO_SPANS) begin_spans(connection);
+    const gboolean more = request->body_bytes > 0 || request->in_chunks;
+    if (request->spans != HTTP_NO_SPANS && more && !connection->server->options.may_bring(arg, exchange))
+        forgo_body(connection);
+    else if (request->spans != HTTP_NO_SPANS)
+        begin_spans(connection);
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (request->continues && (request->body_bytes > 0 || request->in_chunks))
+    if (request->continues && more && !connection->linger)
         bufferevent_write(connection->stream, go_on, sizeof go_on - 1);
 }
 

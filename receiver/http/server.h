@@ -44,6 +44,8 @@ typedef struct HttpServerOptions {
     gboolean open;   /* the port: see port_is_open() */
     Sessions *sessions;
     void (*ask)(void *arg, HttpExchange *exchange);
+    /* May whoever sends the head send what it brings? Else its body is not read, and it is asked about without. */
+    gboolean (*may_bring)(void *arg, const HttpExchange *exchange);
     void *arg;
     int children_fd; /* listening, for processes of our own, who may read; -1: none. It stays the caller's */
     /* Who has the process that has connected ask, a new string; NULL: it is none of ours. name: of the peer to whose

@@ -272,3 +272,13 @@ def test_pages_of_others_change_nothing(plumbd):
     assert {o: ask(plumbd, "/api/v1/flush", "POST", headers={"Origin": o})[0] for o in origins} == origins
     assert ask(plumbd, "/api/v1/flush", "POST")[0] == 200
     assert rejected(plumbd) == {"foreign Origin": 3}
+
+
+def test_pages_of_others_ask_nothing(plumbd):
+    """An <img> of somebody's page, which has no Origin, would have an export made, or its time measured."""
+    image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert ask(plumbd, "/api/v1/functions", headers=image)[0] == 403
+    assert ask(plumbd, "/api/v1/functions", headers=link)[0] == 200
+    assert ask(plumbd, "/api/v1/functions", headers={**image, "Sec-Fetch-Site": "same-origin"})[0] == 200
+    assert rejected(plumbd) == {"foreign Origin": 1}

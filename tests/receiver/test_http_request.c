@@ -182,6 +182,35 @@ static void test_old_version(void) {
     g_assert_true(request.keep_alive);
 }
 
+/* A page of somebody else may lead its reader here, and have nothing asked behind its back. */
+static void test_pages_of_others(void) {
+    static const struct {
+        const char *lines;
+        gboolean embedded;
+    } cases[] = {
+        {"GET / HTTP/1.1\r\nHost: x", FALSE},
+        {"GET / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate", FALSE},
+        {"POST / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors", FALSE},
+        {"GET / HTTP/1.1\r\nHost: x\r\nsec-fetch-site: Cross-Site", TRUE},
+        {"GET / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors", TRUE},
+        {"GET / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\n"
+         "Sec-Fetch-Site: cross-site",
+         FALSE},
+        {"POST / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\n"
+         "Sec-Fetch-Site: cross-site",
+         TRUE},
+        {"GET / HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: iframe\r\nSec-Fetch-Mode: navigate\r\n"
+         "Sec-Fetch-Site: cross-site",
+         TRUE},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_auto(HttpRequest) request = {0};
+        int code = 0;
+        g_assert_true(parse(cases[i].lines, &request, &code));
+        g_assert_cmpint(request.embedded, ==, cases[i].embedded);
+    }
+}
+
 static void test_whole_address(void) {
     g_auto(HttpRequest) request = {0};
     int code = 0;
@@ -328,14 +357,17 @@ static void test_names(void) {
 }
 
 static void test_origins(void) {
-    g_assert_true(http_origin_is_own(NULL, "a:1"));
-    g_assert_true(http_origin_is_own("http://a:1", "A:1"));
-    g_assert_true(http_origin_is_own("https://a", "a"));
-    g_assert_false(http_origin_is_own("http://a:2", "a:1"));
-    g_assert_false(http_origin_is_own("http://b", "a"));
-    g_assert_false(http_origin_is_own("http://a.b", "a"));
-    g_assert_false(http_origin_is_own("null", "a"));
-    g_assert_false(http_origin_is_own("http://a", NULL));
+    g_assert_true(http_origin_is_own(NULL, "a:1", FALSE));
+    g_assert_true(http_origin_is_own("http://a:1", "A:1", FALSE));
+    g_assert_true(http_origin_is_own("https://a", "a", FALSE));
+    g_assert_false(http_origin_is_own("http://a:2", "a:1", FALSE));
+    g_assert_false(http_origin_is_own("http://b", "a", FALSE));
+    g_assert_false(http_origin_is_own("http://a.b", "a", FALSE));
+    g_assert_false(http_origin_is_own("null", "a", FALSE));
+    g_assert_false(http_origin_is_own("http://a", NULL, FALSE));
+    /* What anybody on the way can have put there is not ours where we speak TLS. */
+    g_assert_true(http_origin_is_own("https://a:1", "a:1", TRUE));
+    g_assert_false(http_origin_is_own("http://a:1", "a:1", TRUE));
 }
 
 /* Looks at it as it comes, in pieces; what it is in the end. */
@@ -410,6 +442,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/http/request/body/grows", test_body_grows);
     g_test_add_func("/http/request/what_the_peer_takes", test_what_the_peer_takes);
     g_test_add_func("/http/request/old", test_old_version);
+    g_test_add_func("/http/request/pages_of_others", test_pages_of_others);
     g_test_add_func("/http/request/whole_address", test_whole_address);
     g_test_add_func("/http/request/bad", test_bad);
     g_test_add_func("/http/request/head_bytes", test_head_bytes);

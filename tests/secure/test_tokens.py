@@ -7,6 +7,7 @@ import http.client
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 
@@ -166,6 +167,22 @@ def test_every_role_at_the_span_port(locked, authority):
                 reply = sender.submit([span(1, 1 + ROLES.index(role))])
                 assert reply.status == expected, (role, user)
                 assert expected == OK or reply.wait_ms == 10_000
+
+
+@pytest.mark.parametrize("path", ["/v1/traces", "/api/v2/spans", "/writeSpans", "/api/v1/marks"])
+def test_what_strangers_bring_is_not_read(locked, authority, path):
+    """It would be memory of ours, 32 MiB of each: the answer is there before the body, which is not asked for either."""
+    host, port = locked.http.rsplit(":", 1)
+    size = 60_000 if "marks" in path else 20_000_000
+    for headers in ({}, bearer(token_of("metrics"))):
+        with socket.create_connection((host, int(port)), timeout=60) as plain:
+            connection = trusting(authority).wrap_socket(plain, server_hostname="localhost")
+            lines = {"Host": locked.http, "Content-Length": size, "Expect": "100-continue", **headers}
+            head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+            connection.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode())
+            first = connection.recv(65536)
+            assert first.startswith(b"HTTP/1.1 403 " if headers else b"HTTP/1.1 401 ")
+            assert b"\r\nConnection: close\r\n" in first
 
 
 # ---- what is no login ----
