@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "analyzer/diagnosis/bigroots.h"
+#include "analyzer/diagnosis/ledger/foreign.h"
+#include "analyzer/diagnosis/ledger/ledger_causes.h"
 
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
 
@@ -102,6 +104,44 @@ static void fill_resources(TaskTable *table) {
         if (task_feature(table, f)->kind == FEATURE_RESOURCE) task_table_fill_resource(table, f);
 }
 
+/* Processor, collections and a wait for a disk, of those tasks that are looked at. */
+static LedgerTimes *make_times(const TaskTable *table, const Stragglers *stragglers, GRand *rand) {
+    LedgerTimes *result = ledger_times_new(table, stragglers);
+    for (guint32 i = 0; i < table->count; i++) {
+        TaskTimes *times = ledger_times_at(result, i);
+        if (!times) continue;
+        times->run_ns = (gint64)(task_duration_ms(table, i) * 1e6);
+        times->measured_ns[LEDGER_PROCESSOR] = (gint64)(1e9 * g_rand_double(rand));
+        times->measured_ns[LEDGER_GC] = (gint64)(4e8 * g_rand_double(rand));
+        times->measured_ns[LEDGER_HDFS_DISK] = (gint64)(2e9 * g_rand_double(rand));
+        times->bytes = task_feature(table, 0)->values[i];
+    }
+    return result;
+}
+
+static void measure_ledgers(const TaskTable *table, const Stragglers *stragglers) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(2);
+    g_autoptr(LedgerTimes) times = make_times(table, stragglers, rand);
+    g_autofree double *use = g_new(double, table->count);
+    for (guint32 i = 0; i < table->count; i++) use[i] = 1e9 * g_rand_double(rand);
+
+    const double start = cpu_seconds();
+    ForeignLoads foreign = {.n = 0};
+    for (guint f = 0; f < table->features->len; f++) {
+        if (task_feature(table, f)->kind != FEATURE_RESOURCE) continue;
+        foreign.features[foreign.n] = f;
+        foreign.values[foreign.n++] = foreign_load(table, f, use);
+    }
+    const double loaded = cpu_seconds();
+    g_autoptr(Ledgers) ledgers = ledgers_new(table, stragglers, times);
+    const LedgerInput input = {table, stragglers, ledgers, &foreign, ledger_options()};
+    LedgerLoad *loads;
+    g_autoptr(GArray) causes = ledger_run(&input, &loads);
+    printf("ledgers: foreign loads %.3f s, causes %.3f s (%u)\n", loaded - start, cpu_seconds() - loaded, causes->len);
+    for (guint i = 0; i < foreign.n; i++) g_free(foreign.values[i]);
+    g_free(loads);
+}
+
 int main(int argc, char **argv) {
     const guint32 n = argc > 1 ? (guint32)atoi(argv[1]) : 1000000, hosts = argc > 2 ? (guint32)atoi(argv[2]) : 200;
     const guint32 stages = argc > 3 ? (guint32)atoi(argv[3]) : 100;
@@ -132,6 +172,7 @@ int main(int argc, char **argv) {
            found - filled, judged - found, judged - start);
     printf("with the evidence of every feature (%u): causes %.3f s\n", all->len, cpu_seconds() - before);
 
+    measure_ledgers(made.table, stragglers);
     g_array_unref(all);
     g_array_unref(evidence);
     stragglers_free(stragglers);

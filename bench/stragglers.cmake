@@ -1,6 +1,6 @@
 add_executable(bench_stragglers ${CMAKE_CURRENT_LIST_DIR}/bench_stragglers.c)
 target_include_directories(bench_stragglers PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(bench_stragglers PRIVATE plumb_diagnosis plumb_base PkgConfig::GLIB m)
+target_link_libraries(bench_stragglers PRIVATE plumb_diagnosis_ledger plumb_diagnosis plumb_base PkgConfig::GLIB m)
 add_executable(bench_accuracy ${CMAKE_CURRENT_LIST_DIR}/bench_accuracy.c)
 target_include_directories(bench_accuracy PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(bench_accuracy PRIVATE plumb_diagnosis plumb_base PkgConfig::GLIB m)

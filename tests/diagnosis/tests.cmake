@@ -18,3 +18,6 @@ foreach(name advise advise_given drelephant)
         SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c ${CMAKE_CURRENT_LIST_DIR}/made_facts.c
         LINK plumb_diagnosis_advise plumb_diagnosis plumb_model plumb_base m)
 endforeach()
+plumb_test(test_diagnosis_ledger
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_ledger.c ${DIAGNOSIS_HELP}
+    LINK plumb_diagnosis_ledger plumb_diagnosis plumb_base m)

@@ -1,0 +1,184 @@
+#include "analyzer/diagnosis/ledger/ledger_causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/diagnosis/ledger/robust.h"
+#include "analyzer/diagnosis/order.h"
+#include "analyzer/diagnosis/peers.h"
+#include "analyzer/diagnosis/scale.h"
+#include "common/base/allowance.h"
+
+LedgerOptions ledger_options(void) { return (LedgerOptions){.lambda_p = 1.6, .lambda_w = 0.25}; }
+
+/* ---- what parts speak of ---- */
+
+typedef enum Account {
+    ACCOUNT_DATA,
+    ACCOUNT_WORK,
+    ACCOUNT_GC,
+    ACCOUNT_DESERIALIZE,
+    ACCOUNT_SERIALIZE,
+    ACCOUNT_RESULT,
+    ACCOUNT_SCHEDULER,
+    ACCOUNT_HDFS,
+    ACCOUNT_CPU,
+    ACCOUNT_DISK,
+    ACCOUNT_NETWORK,
+    ACCOUNT_COUNT,
+    ACCOUNT_NONE = ACCOUNT_COUNT
+} Account;
+
+static const Account account_of[LEDGER_PART_COUNT] = {
+    [LEDGER_DATA] = ACCOUNT_DATA,
+    [LEDGER_PROCESSOR] = ACCOUNT_WORK,
+    [LEDGER_PROCESSOR_WAIT] = ACCOUNT_CPU,
+    [LEDGER_GC] = ACCOUNT_GC,
+    [LEDGER_SHUFFLE_WAIT] = ACCOUNT_NETWORK,
+    [LEDGER_SHUFFLE_WRITE] = ACCOUNT_DISK,
+    [LEDGER_HDFS_DISK] = ACCOUNT_HDFS,
+    [LEDGER_HDFS_NETWORK] = ACCOUNT_HDFS,
+    [LEDGER_HDFS_LOCK] = ACCOUNT_HDFS,
+    [LEDGER_HDFS_SERVER] = ACCOUNT_HDFS,
+    [LEDGER_DESERIALIZE] = ACCOUNT_DESERIALIZE,
+    [LEDGER_SERIALIZE] = ACCOUNT_SERIALIZE,
+    [LEDGER_RESULT] = ACCOUNT_RESULT,
+    [LEDGER_SCHEDULER] = ACCOUNT_SCHEDULER,
+    [LEDGER_UNEXPLAINED] = ACCOUNT_NONE,
+};
+
+static const FeatureTopic topic_of[ACCOUNT_COUNT] = {
+    [ACCOUNT_DATA] = TOPIC_DATA,       [ACCOUNT_WORK] = TOPIC_DATA,       [ACCOUNT_GC] = TOPIC_JVM,
+    [ACCOUNT_DESERIALIZE] = TOPIC_JVM, [ACCOUNT_SERIALIZE] = TOPIC_JVM,   [ACCOUNT_RESULT] = TOPIC_JVM,
+    [ACCOUNT_SCHEDULER] = TOPIC_JVM,   [ACCOUNT_HDFS] = TOPIC_HDFS,       [ACCOUNT_CPU] = TOPIC_CPU,
+    [ACCOUNT_DISK] = TOPIC_DISK,       [ACCOUNT_NETWORK] = TOPIC_NETWORK,
+};
+
+static Account account_of_load(FeatureTopic topic) {
+    return topic == TOPIC_CPU ? ACCOUNT_CPU : topic == TOPIC_DISK ? ACCOUNT_DISK : ACCOUNT_NETWORK;
+}
+
+typedef struct Sum {
+    gint64 ns, most_ns; /* most: of its greatest part */
+    LedgerPart part;
+    gint load;
+} Sum;
+
+static void sum_add(Sum *sum, LedgerPart part, gint64 ns, gint load) {
+    if (ns <= 0) return;
+    sum->ns += ns;
+    if (ns <= sum->most_ns) return;
+    sum->most_ns = ns;
+    sum->part = part;
+    sum->load = load;
+}
+
+/* ---- what is left to the host's resources ---- */
+
+/* The part of a load that is beyond the peers'. */
+static double beyond(const LedgerLoad *load) { return load->above ? 1 - load->usual / load->value : 0; }
+
+static void leave_to_loads(const Ledger *ledger, const LedgerLoad *loads, guint n_loads, Sum *sums) {
+    double all = 0;
+    gint cpu = -1;
+    for (guint i = 0; i < n_loads; i++) {
+        all += beyond(&loads[i]);
+        if (loads[i].topic == TOPIC_CPU && loads[i].above) cpu = (gint)i;
+    }
+
+    for (guint i = 0; i < n_loads; i++) {
+        if (!loads[i].above) continue;
+        const gint64 ns = (gint64)(beyond(&loads[i]) / all * (double)ledger->more_ns[LEDGER_UNEXPLAINED]);
+        sum_add(&sums[account_of_load(loads[i].topic)], LEDGER_UNEXPLAINED, ns, (gint)i);
+    }
+
+    const Account work = cpu >= 0 ? ACCOUNT_CPU : ACCOUNT_WORK;
+    sum_add(&sums[work], LEDGER_PROCESSOR, ledger->more_ns[LEDGER_PROCESSOR], cpu);
+}
+
+/* ---- causes ---- */
+
+static gint most_first(gconstpointer a, gconstpointer b) {
+    const LedgerCause *x = a, *y = b;
+    if (x->explains_ns != y->explains_ns) return x->explains_ns > y->explains_ns ? -1 : 1;
+    return (gint)x->part - (gint)y->part;
+}
+
+void ledger_decide(const Ledger *ledger, const LedgerLoad *loads, guint n_loads, const LedgerOptions *options,
+                   guint32 straggler, GArray *found) {
+    const gint64 excess_ns = ledger_excess_ns(ledger);
+    if (excess_ns <= 0 || ledger->peers == 0) return;
+
+    Sum sums[ACCOUNT_COUNT];
+    for (guint k = 0; k < ACCOUNT_COUNT; k++) sums[k] = (Sum){.load = -1};
+    for (guint k = 0; k < LEDGER_PART_COUNT; k++)
+        if (k != LEDGER_PROCESSOR && account_of[k] != ACCOUNT_NONE)
+            sum_add(&sums[account_of[k]], (LedgerPart)k, ledger->more_ns[k], -1);
+    leave_to_loads(ledger, loads, n_loads, sums);
+
+    const double least_ns = MAX(1, options->lambda_w * (double)excess_ns);
+    const gboolean data_alone = (double)sums[ACCOUNT_DATA].ns >= least_ns && ledger->duration_ns <= ledger->bound_ns;
+    LedgerCause causes[ACCOUNT_COUNT];
+    guint n = 0;
+    for (guint k = 0; k < (data_alone ? ACCOUNT_DATA + 1 : ACCOUNT_COUNT); k++) {
+        if ((double)sums[k].ns < least_ns) continue;
+        causes[n++] =
+            (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(sums[k].ns, excess_ns), excess_ns, sums[k].load};
+    }
+
+    const guint before = found->len;
+    g_array_append_vals(found, causes, n);
+    qsort(&g_array_index(found, LedgerCause, before), n, sizeof(LedgerCause), most_first);
+}
+
+/* ---- all stragglers ---- */
+
+/* The peers' median when the value is far enough above it and lower than 'usual'; else that. */
+static double lower(double usual, const PeerFigures *peers, double value, double lambda_p, double least) {
+    const gboolean above =
+        peers->n > 0 && order_above(value, peers->median * lambda_p) && order_above(value, peers->median + least);
+    return above ? MIN(usual, peers->median) : usual;
+}
+
+/* Sets the loads of one resource: of straggler i it is loads[i * step]. */
+static void find_loads(const LedgerInput *input, guint resource, guint step, LedgerLoad *loads) {
+    const TaskTable *table = input->table;
+    const guint feature = input->foreign->features[resource];
+    const double *values = input->foreign->values[resource];
+    const FeatureTopic topic = task_feature(table, feature)->topic;
+    g_autoptr(Peers) peers = peers_new(table, input->stragglers);
+    gsize n;
+    g_autofree double *known = feature_known(table, values, &n);
+    const double least = LEDGER_DEVIATIONS * robust_deviation(known, (guint32)n), p = input->options.lambda_p;
+
+    for (guint32 s = 0; s < input->stragglers->n_stages; s++) {
+        const StageTasks *stage = &input->stragglers->stages[s];
+        if (stage->n_stragglers > 0) peers_load(peers, stage, values);
+        for (guint32 i = 0; i < stage->n_stragglers && allowance_goes_on(); i++) {
+            const guint32 straggler = stage->first_straggler + i, task = input->stragglers->list[straggler].task;
+            const double value = values[task];
+            PeerFigures others, same_host;
+            peers_of(peers, task, &others, &same_host);
+            const double usual = lower(lower(INFINITY, &others, value, p, least), &same_host, value, p, least);
+            const gboolean above = value > 0 && isfinite(usual);
+            loads[(gsize)straggler * step] = (LedgerLoad){feature, topic, above, value, above ? usual : NAN};
+        }
+    }
+}
+
+GArray *ledger_run(const LedgerInput *input, LedgerLoad **loads) {
+    const guint n_loads = input->foreign->n;
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(LedgerCause));
+    LedgerLoad *set = g_new0(LedgerLoad, (gsize)input->stragglers->count * n_loads + 1);
+    for (guint i = 0; i < n_loads && allowance_goes_on_with(input->table->count * sizeof(double)); i++)
+        find_loads(input, i, n_loads, set + i);
+
+    for (guint32 i = 0; i < input->stragglers->count && allowance_goes_on(); i++) {
+        Ledger ledger;
+        if (!ledgers_of(input->ledgers, input->stragglers->list[i].task, &ledger)) continue;
+        ledger_decide(&ledger, set + (gsize)i * n_loads, n_loads, &input->options, i, found);
+    }
+
+    *loads = set;
+    return found;
+}

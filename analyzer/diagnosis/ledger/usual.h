@@ -1,0 +1,32 @@
+/* What is usual in a stage: the parts of its normal tasks' time, and how much longer more data makes them. */
+#pragma once
+
+#include "analyzer/diagnosis/ledger/times.h"
+
+/* Standard deviations of normal tasks about the line, up to which a task's data explains its time. */
+#define USUAL_BOUND 3.0
+
+typedef struct StageUsual {
+    guint32 n;                          /* normal tasks (counted, no stragglers) that it is of; 0: nothing is known */
+    gint64 duration_ns;                 /* the median of the stage's counted tasks */
+    gint64 parts_ns[LEDGER_PART_COUNT]; /* which add up to it */
+    gboolean by_records;                /* the line is over records in place of bytes */
+    double amount;                      /* that is usual; 0: unknown, and then there is no line */
+    double ns_per_unit;                 /* by which more of it makes a task longer */
+    double deviation_ns, spread,
+        middle; /* of normal tasks: about the line; of their amounts the sum of squares, mean */
+} StageUsual;
+
+/* Parts are means over the middle half of the normal tasks by duration, in proportion, so that they add up to the
+ * median. hdfs: of those alone of which it is known what they waited for HDFS.
+ *
+ * The line: more data takes as much longer in proportion, unless the normal tasks say otherwise: then it is the slope
+ * next to that within the 95 % interval of theirs (robust.h), of pairs whose amounts differ by a tenth of the usual one
+ * at least. It is never steeper: a task has costs beside those of its data. */
+StageUsual stage_usual(const TaskTable *table, const Stragglers *stragglers, const LedgerTimes *times, guint32 stage,
+                       gboolean hdfs);
+
+/* How much longer than usual a task's amount makes one expect it; 0 where it read no more than usual. */
+gint64 usual_more_ns(const StageUsual *usual, const TaskTimes *times);
+/* The longest time that a task's amount explains; 0: unknown. */
+gint64 usual_bound_ns(const StageUsual *usual, const TaskTimes *times);
