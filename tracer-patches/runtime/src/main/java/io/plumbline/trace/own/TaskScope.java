@@ -42,6 +42,8 @@ public final class TaskScope {
     private volatile Operation[] numbered = new Operation[8];
     private int stage = -1;
     private long refused;
+    /** Of the task's thread when it began. */
+    private long runDelayBefore = RunDelay.UNKNOWN;
     private volatile boolean ended;
 
     private TaskScope(long taskAttemptId, ThreadState home, Engine engine, Object token) {
@@ -86,6 +88,7 @@ public final class TaskScope {
         if (task.sampled()) {
             Ticks.begin();
             state.charge();
+            task.runDelayBefore = RunDelay.nanos();
         }
         return task;
     }
@@ -258,6 +261,7 @@ public final class TaskScope {
     private void finish(Throwable thrown) {
         try {
             if (sampled()) {
+                noteRunDelay();
                 endOperations();
             }
         } finally {
@@ -269,6 +273,13 @@ public final class TaskScope {
                 Ticks.end();
             }
             Hooks.finish(thrown, token);
+        }
+    }
+
+    private void noteRunDelay() {
+        long after = runDelayBefore == RunDelay.UNKNOWN ? RunDelay.UNKNOWN : RunDelay.nanos();
+        if (after != RunDelay.UNKNOWN) {
+            annotate("runDelayNs", after - runDelayBefore);
         }
     }
 

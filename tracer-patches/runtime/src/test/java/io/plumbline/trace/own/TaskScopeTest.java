@@ -10,6 +10,7 @@ import io.plumbline.trace.Caught;
 import io.plumbline.trace.Hooks;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -159,6 +160,32 @@ class TaskScopeTest {
         assertTrue(innerNs >= 40 * MS - MS, "inner " + innerNs);
         assertTrue(outerNs + innerNs <= all - 10 * MS + 5 * MS, outerNs + " + " + innerNs + " of " + all);
         assertEquals(outerNs + innerNs, number(caught.one("SparkTask"), "operationsNs"));
+    }
+
+    /** More threads than processors compute, so that each waits, and no longer than there was time. */
+    @Test
+    void waiting_for_a_processor_is_counted() throws InterruptedException {
+        if (RunDelay.nanos() == RunDelay.UNKNOWN) {
+            return; // not Linux
+        }
+        List<Thread> busy = new ArrayList<>();
+        for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
+            Thread thread = new Thread(() -> burn(300 * MS));
+            thread.start();
+            busy.add(thread);
+        }
+        TaskScope task = begin();
+        long begin = System.nanoTime();
+        burn(200 * MS);
+        long all = System.nanoTime() - begin;
+        task.end(null);
+        for (Thread thread : busy) {
+            thread.join();
+        }
+        long waited = number(caught.one("SparkTask"), "runDelayNs");
+        assertTrue(waited > 20 * MS && waited < all + 50 * MS, waited + " of " + all);
+        assertEquals(34, RunDelay.parse("12 34 5\n".getBytes(StandardCharsets.US_ASCII), 8));
+        assertEquals(RunDelay.UNKNOWN, RunDelay.parse(new byte[8], -1));
     }
 
     /** Far more passages than are timed one by one: shares as by sampling, and nothing lost. */
