@@ -51,6 +51,7 @@ const char *hdfs_resource_name(HdfsResource resource) {
 void hdfs_facts_init(HdfsFacts *facts) {
     memset(facts, 0, sizeof(*facts));
     facts->shares = g_array_new(FALSE, TRUE, sizeof(HdfsShare));
+    facts->run_delay_ns = -1;
 }
 
 void hdfs_facts_clear(HdfsFacts *facts) {

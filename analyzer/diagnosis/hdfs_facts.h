@@ -61,11 +61,12 @@ typedef struct HdfsFacts {
     gint64 own_bytes;    /* by block readers from the DataNode of the client's host */
     gint64 local_bytes;  /* read by the client itself from files of its host (short-circuit) */
     guint32 top_calls;
-    guint32 reads;    /* of these those that read a file */
-    guint32 failures; /* calls of the client that ended by an exception: each is tried again, or ends the task */
-    guint32 files;    /* opened and made */
-    guint32 opens;    /* of these opened */
-    GArray *shares;   /* HdfsShare, the greatest first (after hdfs_facts_finish()) */
+    guint32 reads;       /* of these those that read a file */
+    guint32 failures;    /* calls of the client that ended by an exception: each is tried again, or ends the task */
+    guint32 files;       /* opened and made */
+    guint32 opens;       /* of these opened */
+    GArray *shares;      /* HdfsShare, the greatest first (after hdfs_facts_finish()) */
+    gint64 run_delay_ns; /* of a task of Spark: its thread was ready to run, and no processor free; -1: unknown */
 } HdfsFacts;
 
 void hdfs_facts_init(HdfsFacts *facts);

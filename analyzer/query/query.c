@@ -68,7 +68,7 @@ static const Question questions[] = {
     {"tasks/columns", answer_task_columns, ALLOW("app", "stage", "causes")},
     {"runs", answer_runs, ALLOW("a", "b", "stage", "limit")},
     {"why", answer_why,
-     ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
+     ALLOW("app", "trace", "stage", "task", "status", "method", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
            "window", "peers", "edge", "evidence", "limit")},
     {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
     {"predict", answer_predict, ALLOW("app", "on", "stage", "since", "until", "limit")},

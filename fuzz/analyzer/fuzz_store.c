@@ -81,6 +81,7 @@ static void ask_all(Archive *archive) {
         "skew",
         "stragglers?app=app-0",
         "why?app=app-0",
+        "why?app=app-0&method=ledger",
         "hosts",
         "bottleneck?root=*",
         "nodes",

@@ -106,7 +106,13 @@ static const PlanParameter of_diff[] = {ARGUMENT("a", NULL, TRUE),
                                         OPTION("sort", PLAN_CHOICE, "total|mean|percent|z"),
                                         LIMIT,
                                         THE_END};
-static const PlanParameter of_why[] = {ARGUMENT("what", "app", TRUE), STAGE, TASK, BRIEF, LIMIT, THE_END};
+static const PlanParameter of_why[] = {ARGUMENT("what", "app", TRUE),
+                                       STAGE,
+                                       TASK,
+                                       OPTION("method", PLAN_CHOICE, "bigroots|ledger"),
+                                       BRIEF,
+                                       LIMIT,
+                                       THE_END};
 static const PlanParameter of_hosts[] = {ARGUMENT("host", "host", FALSE), OPTION("app", PLAN_TEXT, "app"), PERIOD,
                                          LIMIT, THE_END};
 static const PlanParameter of_samples[] = {ARGUMENT("host", "host", TRUE), PERIOD,
@@ -122,7 +128,7 @@ static const PlanParameter of_names[] = {ARGUMENT("text", NULL, FALSE),
                                          THE_END};
 static const PlanParameter of_stragglers[] = {APP,
                                               STAGE,
-                                              OPTION("method", PLAN_CHOICE, "bigroots|pcc|mantri|xue"),
+                                              OPTION("method", PLAN_CHOICE, "bigroots|pcc|mantri|xue|ledger"),
                                               BRIEF,
                                               OPTION("evidence", PLAN_CHOICE, "causes|near|all"),
                                               OPTION("ratio", PLAN_TEXT, "number"),

@@ -11,7 +11,7 @@ static CliExit stragglers_run(Invocation *invocation) {
 
 static const Option options[] = {
     {"stage", OPTION_TEXT, "STAGE[.ATTEMPT]", "stage", "only this stage's", NULL},
-    {"method", OPTION_CHOICE, "bigroots|pcc|mantri|xue", "method", "how causes are found", "bigroots"},
+    {"method", OPTION_CHOICE, "bigroots|pcc|mantri|xue|ledger", "method", "how causes are found", "bigroots"},
     {"brief", OPTION_FLAG, NULL, NULL, "without the evidence", NULL},
     {"evidence", OPTION_CHOICE, "causes|near|all", "evidence",
      "bigroots: what is shown beside causes: nothing, what later rules dropped, or all features", "causes"},
@@ -21,7 +21,7 @@ static const Option options[] = {
     {"lambda-q", OPTION_TEXT, "X", "lambda_q", "above this quantile of the application (default: 0.9)", NULL},
     {"lambda-t", OPTION_TEXT, "X", "lambda_t", "times: above this share of the task's (default: 0.2)", NULL},
     {"lambda-e", OPTION_TEXT, "X", "lambda_e", "edges: below this share of the load (default: 0.7)", NULL},
-    {"lambda-w", OPTION_TEXT, "X", "lambda_w", "waits: at least this share of the time lost (default: 0.25)", NULL},
+    {"lambda-w", OPTION_TEXT, "X", "lambda_w", "waits, ledgers: at least this share of the time lost (default: 0.25)", NULL},
     {"window", OPTION_TEXT, "DURATION", "window", "looked at before and after the task (default: 5s)", NULL},
     {"peers", OPTION_CHOICE, "median|mean", "peers", "what of the peers is compared with", NULL},
     {"edge", OPTION_CHOICE, "true|false", "edge", "whether loads that the tasks made themselves are left out", NULL},

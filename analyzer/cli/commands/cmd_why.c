@@ -12,8 +12,10 @@ static gboolean is_trace(const char *text) {
 static CliExit why_run(Invocation *invocation) {
     const char *what = invocation->arguments[0];
     const gboolean trace = is_trace(what);
-    if (trace && (option_text(invocation, "stage") || option_text(invocation, "task")))
-        return invocation_usage(invocation, "--stage and --task are of an application, and %s is a trace", what);
+    if (trace &&
+        (option_text(invocation, "stage") || option_text(invocation, "task") || option_text(invocation, "method")))
+        return invocation_usage(invocation, "--stage, --task and --method are of an application, and %s is a trace",
+                                what);
     g_autoptr(Ask) ask = invocation_ask(invocation, "why");
     ask_add(ask, trace ? "trace" : "app", what);
     ShowOptions options = invocation_show_options(invocation);
@@ -24,6 +26,8 @@ static CliExit why_run(Invocation *invocation) {
 static const Option options[] = {
     {"stage", OPTION_TEXT, "N[.A]", "stage", "only this stage, or this attempt of it", NULL},
     {"task", OPTION_NUMBER, "ID", "task", "only this task attempt (Spark's TID)", NULL},
+    {"method", OPTION_CHOICE, "bigroots|ledger", "method",
+     "how the cause that comes first is found (of an application)", NULL},
     {"brief", OPTION_FLAG, NULL, NULL, "without the features that were compared", NULL},
     {"limit", OPTION_NUMBER, "N", "limit",
      "at most N stragglers (0: all; default: 20), or of a trace, N that it waited for (default: 8)", NULL},

@@ -4,6 +4,7 @@
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
+#include "analyzer/cli/show/why_ledger.h"
 #include "common/base/clock.h"
 
 static const TableColumn columns[] = {
@@ -39,6 +40,10 @@ static void add_peers(const Style *style, const json_t *cause, const char *field
                            field_int(peers, "tasks"));
 }
 
+static char *load_text(const char *unit, double value) {
+    return strcmp(unit, "share") == 0 ? g_strdup_printf("%.3g %%", 100 * value) : unit_bytes_per_s(value);
+}
+
 static void add_bounds(const Style *style, const json_t *cause, GString *line) {
     if (field_present(cause, "quantile")) {
         g_autofree char *quantile = as_compared(style, cause, field_number(cause, "quantile"));
@@ -50,6 +55,12 @@ static void add_bounds(const Style *style, const json_t *cause, GString *line) {
     }
     if (field_present(cause, "correlation"))
         g_string_append_printf(line, "; correlation %.2f", field_number(cause, "correlation"));
+    if (field_present(cause, "load")) {
+        const char *unit = field_text(cause, "load_unit");
+        g_autofree char *load = load_text(unit, field_number(cause, "load"));
+        g_autofree char *usual = load_text(unit, field_number(cause, "usual_load"));
+        g_string_append_printf(line, "; others' load of its host %s, usual %s", load, usual);
+    }
     const char *const sides[] = {"before", "after"};
     for (guint i = 0; i < G_N_ELEMENTS(sides); i++) {
         if (!field_present(cause, sides[i])) continue;
@@ -156,6 +167,12 @@ void show_stragglers(const json_t *document, const ShowOptions *options, GString
         if (options->brief) continue;
         add_evidence(table, &options->style, field_list(row, "causes"));
         add_evidence(table, &options->style, field_list(row, "near"));
+        g_autoptr(GString) ledger = g_string_new("    ");
+        why_ledger(&options->style, field_object(row, "ledger"), ledger);
+        if (ledger->len > 4) {
+            g_string_truncate(ledger, ledger->len - 1);
+            table_line(table, g_strdup(ledger->str), COLOUR_NONE);
+        }
     }
     table_print(table, out);
     add_summary(document, options, json_array_size(rows), out);

@@ -4,6 +4,7 @@
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
+#include "analyzer/cli/show/why_ledger.h"
 #include "analyzer/cli/show/why_text.h"
 #include "common/base/clock.h"
 
@@ -215,6 +216,16 @@ static const char *topic_text(const char *feature, const char *topic) {
         {"shuffle_write_bytes", "it wrote more of the shuffle than its peers"},
         {"executor_start", "JVM start: it was one of the first tasks of the stage on its executor, where classes "
                            "are loaded and code is compiled"},
+        {"processor", "it computed longer than its peers, over as much data"},
+        {"processor_wait", "it waited for a processor of its host"},
+        {"gc", "garbage collection in its executor"},
+        {"shuffle_wait", "it waited for blocks of the shuffle"},
+        {"shuffle_write", "writing its shuffle to the disk of its host"},
+        {"deserialize", "deserializing the task: its closure, or broadcast variables"},
+        {"serialize", "serializing its result"},
+        {"result", "its result was long on its way to the driver"},
+        {"scheduler", "it waited to begin, or for the driver to hear of its end"},
+        {"data", "it had more data than its peers"},
         {"jvm_gc_time", "garbage collection in its executor"},
         {"serialize_time", "serializing its result"},
         {"deserialize_time", "deserializing the task: its closure, or broadcast variables"},
@@ -298,6 +309,7 @@ static void show_ordinary(const Out *out, const json_t *row) {
         g_string_append_printf(out->text, "  what it waited for most: %s, %s%s\n", who, time, usual);
         show_suspect(out, suspect, field_object(row, "hdfs"));
     }
+    why_ledger_table(out->style, field_object(row, "ledger"), out->text);
     show_hdfs(out, row);
 }
 
@@ -354,6 +366,7 @@ static void show_causes(const Out *out, const json_t *row) {
 
 void show_why(const json_t *document, const ShowOptions *options, GString *text) {
     const Out out = {&options->style, text};
+    const gboolean by_ledger = strcmp(field_text(document, "method"), "ledger") == 0;
     gsize i;
     const json_t *row;
     show_slow_stages(&out, field_list(document, "stages"));
@@ -365,11 +378,14 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     show_untraced(&out, document);
     show_sum(&out, field_object(document, "hdfs"));
     show_suspects(&out, field_list(document, "suspects"));
+    why_what_if(out.style, field_list(document, "what_if"), out.text);
     json_array_foreach((json_t *)field_list(document, "stragglers"), i, row) {
         show_task(&out, row);
+        why_ledger(out.style, field_object(row, "ledger"), out.text);
         show_main(&out, row);
         show_hdfs(&out, row);
-        if (!options->brief) show_causes(&out, row);
+        if (!options->brief && by_ledger) why_ledger_table(out.style, field_object(row, "ledger"), out.text);
+        if (!options->brief && !by_ledger) show_causes(&out, row);
     }
     show_ordinary(&out, field_object(document, "task"));
     if (field_true(document, "more"))

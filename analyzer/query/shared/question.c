@@ -1,5 +1,6 @@
 #include "analyzer/query/shared/question.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/archive/read/period_stats.h"
@@ -53,6 +54,16 @@ json_t *json_count(guint64 value) { return json_integer((json_int_t)MIN(value, (
 json_t *json_ns_of_ms(double ms) {
     const double most_ms = (double)(G_MAXINT64 / NS_PER_MS);
     return json_integer(ms < most_ms ? (json_int_t)(ms * (double)NS_PER_MS) : G_MAXINT64);
+}
+
+json_t *json_number(double value) {
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(text, sizeof text, "%.6g", value);
+    return json_real(g_ascii_strtod(text, NULL));
+}
+
+void json_set_number(json_t *object, const char *name, double value) {
+    if (isfinite(value)) json_object_set_new(object, name, json_number(value));
 }
 
 json_t *json_span_id(SpanId id) {

@@ -33,6 +33,10 @@ json_t *json_name(Archive *archive, guint32 id);
 json_t *json_count(guint64 value);
 /* Milliseconds as nanoseconds; more than JSON's integers have: the greatest of them. */
 json_t *json_ns_of_ms(double ms);
+/* Rounded to six significant digits. */
+json_t *json_number(double value);
+/* The same under a name; nothing of NAN and the like. */
+void json_set_number(json_t *object, const char *name, double value);
 json_t *json_span_id(SpanId id);
 json_t *json_trace_id(guint64 trace_id);
 json_t *json_pattern_id(PatternId id);

@@ -51,16 +51,6 @@ json_t *json_bigroots_options(const BigRootsOptions *options) {
 
 /* ---- JSON ---- */
 
-json_t *json_number(double value) {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd(text, sizeof text, "%.6g", value);
-    return json_real(g_ascii_strtod(text, NULL));
-}
-
-void json_set_number(json_t *object, const char *name, double value) {
-    if (isfinite(value)) json_object_set_new(object, name, json_number(value));
-}
-
 json_t *json_blame(const TaskTable *table, const Blame *blame) {
     json_t *object = json_object();
     if (blame->feature < 0) {

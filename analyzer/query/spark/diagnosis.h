@@ -17,8 +17,3 @@ json_t *json_blame(const TaskTable *table, const Blame *blame);
  * their order, which is that of the features. Those of straggler i are [first[i], first[i + 1]) of the n_stragglers + 1
  * numbers returned; free with g_free(). */
 guint32 *sort_by_straggler(GArray *items, guint32 n_stragglers);
-
-/* Rounded to six significant digits. */
-json_t *json_number(double value);
-/* The same under a name; nothing of NAN and the like. */
-void json_set_number(json_t *object, const char *name, double value);

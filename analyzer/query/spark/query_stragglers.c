@@ -1,9 +1,10 @@
-/* The stragglers of an application, with what made each slow by one of four methods. */
+/* The stragglers of an application, with what made each slow by one of five methods. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/ledger/ledger_json.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
 #include "analyzer/query/spark/tasks/app_plans.h"
@@ -12,7 +13,8 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
-typedef enum { BY_BIGROOTS, BY_PCC, BY_MANTRI, BY_XUE } Method;
+typedef enum { BY_BIGROOTS, BY_PCC, BY_MANTRI, BY_XUE, BY_LEDGER } Method;
+static const char *const methods[] = {"bigroots", "pcc", "mantri", "xue", "ledger", NULL};
 typedef enum { HDFS_AUTO, HDFS_NO, HDFS_YES } HdfsWanted;
 typedef enum { SORT_EXCESS, SORT_SCALE, SORT_DURATION, SORT_STAGE } Sorting;
 
@@ -26,10 +28,10 @@ typedef struct Wanted {
     guint64 limit;
     BigRootsOptions bigroots;
     PccOptions pcc;
+    LedgerOptions ledger;
 } Wanted;
 
 static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
-    static const char *const methods[] = {"bigroots", "pcc", "mantri", "xue", NULL};
     static const char *const hdfs[] = {"auto", "no", "yes", NULL};
     static const char *const sorts[] = {"excess_ns", "scale", "duration_ns", "stage", NULL};
     static const char *const scopes[] = {"stage", "application", NULL};
@@ -38,7 +40,7 @@ static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
     *wanted = (Wanted){.ratio = STRAGGLER_RATIO, .pcc = pcc_options()};
     guint scope = 0;
 
-    if (!asked_bigroots(asked, &wanted->bigroots, error) ||
+    if (!asked_bigroots(asked, &wanted->bigroots, error) || !asked_ledger(asked, &wanted->ledger, error) ||
         !asked_stage(asked, &wanted->stage, &wanted->attempt, error) ||
         !params_count(params, "limit", &wanted->limit, error) ||
         !params_choice(params, "method", methods, &wanted->method, error) ||
@@ -63,8 +65,10 @@ typedef struct Found {
     const AppTasks *tasks;
     const Stragglers *stragglers;
     const Wanted *wanted;
-    GArray *items;        /* Evidence, or Blame, by straggler */
-    const guint32 *first; /* of each straggler's */
+    const AppHdfs *hdfs;     /* NULL: traces were not read */
+    const AppLedger *ledger; /* BY_LEDGER */
+    GArray *items;           /* Evidence, Blame, or LedgerCause, by straggler */
+    const guint32 *first;    /* of each straggler's */
 } Found;
 
 /* A sum of what is known; NAN when nothing is. */
@@ -95,6 +99,7 @@ static GArray *run_method(const AppTasks *tasks, const Stragglers *stragglers, c
     case BY_PCC: return pcc_run(tasks->table, stragglers, &wanted->pcc);
     case BY_MANTRI: return run_mantri(tasks, stragglers);
     case BY_XUE: return xue_run(tasks->table, stragglers);
+    case BY_LEDGER:
     case BY_BIGROOTS: break;
     }
     return bigroots_run(tasks->table, stragglers, &wanted->bigroots);
@@ -105,14 +110,31 @@ static gboolean is_cause(const Found *found, guint item) {
 }
 
 static json_t *item_json(const Found *found, guint item) {
-    if (found->wanted->method != BY_BIGROOTS)
-        return json_blame(found->tasks->table, &g_array_index(found->items, Blame, item));
-    return evidence_json(found->tasks->table, &g_array_index(found->items, Evidence, item));
+    const TaskTable *table = found->tasks->table;
+    if (found->ledger) return ledger_cause_json(found->ledger, &g_array_index(found->items, LedgerCause, item));
+    if (found->wanted->method != BY_BIGROOTS) return json_blame(table, &g_array_index(found->items, Blame, item));
+    return evidence_json(table, &g_array_index(found->items, Evidence, item));
 }
 
-static gint feature_of(const Found *found, guint item) {
-    return found->wanted->method != BY_BIGROOTS ? g_array_index(found->items, Blame, item).feature
-                                                : (gint)g_array_index(found->items, Evidence, item).feature;
+/* Causes as they are counted: features of the table, then the machine, then parts of ledgers. */
+static guint kinds_of_causes(const Found *found) { return found->tasks->table->features->len + 1 + LEDGER_PART_COUNT; }
+
+static guint cause_kind(const Found *found, guint item) {
+    const guint n_features = found->tasks->table->features->len;
+    if (found->ledger) {
+        const LedgerCause *cause = &g_array_index(found->items, LedgerCause, item);
+        const gint feature = ledger_cause_feature(found->ledger, cause);
+        return feature >= 0 ? (guint)feature : n_features + 1 + cause->part;
+    }
+    if (found->wanted->method == BY_BIGROOTS) return g_array_index(found->items, Evidence, item).feature;
+    const gint feature = g_array_index(found->items, Blame, item).feature;
+    return feature >= 0 ? (guint)feature : n_features;
+}
+
+static const char *cause_kind_name(const Found *found, guint kind) {
+    const guint n_features = found->tasks->table->features->len;
+    if (kind < n_features) return task_feature(found->tasks->table, kind)->name;
+    return kind == n_features ? "machine" : ledger_part_name((LedgerPart)(kind - n_features - 1));
 }
 
 /* ---- which of them are shown ---- */
@@ -173,13 +195,18 @@ static json_t *row_json(const Found *found, guint32 straggler) {
         json_array_append_new(is_cause(found, i) ? causes : dropped, item_json(found, i));
     json_object_set_new(object, "causes", causes);
     json_object_set_new(object, "near", dropped);
+    if (!found->ledger) return object;
+    const guint32 row = found->stragglers->list[straggler].task;
+    const TaskHdfs *hdfs = found->hdfs ? app_hdfs_known(found->hdfs, row) : NULL;
+    json_t *ledger = ledger_json(found->ledger, row, hdfs);
+    if (ledger) json_object_set_new(object, "ledger", ledger);
     return object;
 }
 
 /* Of the stragglers shown: how often each feature is a cause, and of how many none is known. */
 static void add_summary(json_t *answer, const Found *found, const GArray *shown) {
-    const guint n_features = found->tasks->table->features->len;
-    g_autofree guint64 *counts = g_new0(guint64, n_features + 1); /* the last: the machine */
+    const guint kinds = kinds_of_causes(found);
+    g_autofree guint64 *counts = g_new0(guint64, kinds);
     guint64 unexplained = 0;
 
     for (guint i = 0; i < shown->len; i++) {
@@ -187,20 +214,18 @@ static void add_summary(json_t *answer, const Found *found, const GArray *shown)
         guint causes = 0;
         for (guint32 k = found->first[straggler]; k < found->first[straggler + 1]; k++) {
             if (!is_cause(found, k)) continue;
-            const gint feature = feature_of(found, k);
-            counts[feature >= 0 ? (guint)feature : n_features]++;
+            counts[cause_kind(found, k)]++;
             causes++;
         }
         unexplained += causes == 0;
     }
 
     json_t *list = json_array();
-    for (guint f = 0; f <= n_features; f++) {
-        if (counts[f] == 0) continue;
+    for (guint kind = 0; kind < kinds; kind++) {
+        if (counts[kind] == 0) continue;
         json_t *object = json_object();
-        const char *name = f < n_features ? task_feature(found->tasks->table, f)->name : "machine";
-        json_object_set_new(object, "feature", json_string(name));
-        json_object_set_new(object, "stragglers", json_count(counts[f]));
+        json_object_set_new(object, "feature", json_string(cause_kind_name(found, kind)));
+        json_object_set_new(object, "stragglers", json_count(counts[kind]));
         json_array_append_new(list, object);
     }
 
@@ -226,8 +251,9 @@ static json_t *stages_json(const Found *found) {
 }
 
 static json_t *options_json(const Wanted *wanted) {
-    static const char *const methods[] = {"bigroots", "pcc", "mantri", "xue"};
-    json_t *object = wanted->method == BY_BIGROOTS ? json_bigroots_options(&wanted->bigroots) : json_object();
+    json_t *object = wanted->method == BY_BIGROOTS ? json_bigroots_options(&wanted->bigroots)
+                     : wanted->method == BY_LEDGER ? json_ledger_options(&wanted->ledger)
+                                                   : json_object();
     if (wanted->method == BY_PCC) {
         json_set_number(object, "lambda_ca", wanted->pcc.lambda_ca);
         json_set_number(object, "lambda_cq", wanted->pcc.lambda_cq);
@@ -238,7 +264,7 @@ static json_t *options_json(const Wanted *wanted) {
     return object;
 }
 
-static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs *hdfs, GError **error) {
+static json_t *answer_json(const Asked *asked, const Found *found, GError **error) {
     json_t *answer = json_object(), *list = json_array();
     g_autoptr(GArray) shown = choose(found);
     json_object_set_new(answer, "app", json_string(found->tasks->app.app));
@@ -247,7 +273,7 @@ static json_t *answer_json(const Asked *asked, const Found *found, const AppHdfs
     json_object_set_new(answer, "tasks", json_integer(found->tasks->table->count));
     json_object_set_new(answer, "hosts", json_integer(found->tasks->hosts->len));
     json_object_set_new(answer, "hosts_with_samples", json_integer(found->tasks->sampled_hosts));
-    const AppHdfsCounts counts = hdfs ? app_hdfs_counts(hdfs) : (AppHdfsCounts){.read = 0};
+    const AppHdfsCounts counts = found->hdfs ? app_hdfs_counts(found->hdfs) : (AppHdfsCounts){.read = 0};
     json_object_set_new(answer, "traces_read", json_integer(counts.read));
     json_object_set_new(answer, "stages", stages_json(found));
     json_object_set_new(answer, "stragglers_total", json_integer(shown->len));
@@ -279,8 +305,21 @@ json_t *answer_stragglers(const Asked *asked, GError **error) {
         hdfs = app_hdfs_new(asked->archive, tasks, error);
         if (!hdfs || !app_hdfs_add_columns(hdfs, tasks, stragglers, error)) return NULL;
     }
+
+    Found found = {.tasks = tasks, .stragglers = stragglers, .wanted = &wanted, .hdfs = hdfs};
+    if (wanted.method == BY_LEDGER) {
+        const AppLedgerInput input = {asked->archive, tasks, stragglers, hdfs, wanted.ledger};
+        g_autoptr(AppLedger) ledger = app_ledger_load(&input, error);
+        if (!ledger) return NULL;
+        found.ledger = ledger;
+        found.items = ledger->causes;
+        found.first = ledger->first;
+        return answer_json(asked, &found, error);
+    }
+
     g_autoptr(GArray) items = run_method(tasks, stragglers, &wanted);
     g_autofree guint32 *first = sort_by_straggler(items, stragglers->count);
-    const Found found = {tasks, stragglers, &wanted, items, first};
-    return answer_json(asked, &found, hdfs, error);
+    found.items = items;
+    found.first = first;
+    return answer_json(asked, &found, error);
 }

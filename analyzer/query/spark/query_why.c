@@ -3,6 +3,8 @@
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/facts_json.h"
+#include "analyzer/query/spark/ledger/ledger_json.h"
+#include "analyzer/query/spark/ledger/what_if.h"
 #include "analyzer/query/spark/query_why_trace.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/stage_waits.h"
@@ -21,15 +23,18 @@ typedef struct Why {
     AppList *apps;
     const AppEntry *entry;
     AppCauses *causes;
+    AppLedger *ledger; /* NULL when only running tasks are asked about by another method */
     Suspects *suspects;
     Standing *standing;          /* of hosts, while the application ran */
     gint64 stage, attempt, task; /* -1: all */
     gboolean running;            /* only tasks that still run */
+    gboolean by_ledger;          /* that says what the main cause is */
 } Why;
 
 static void why_clear(Why *why) {
     standing_free(why->standing);
     suspects_free(why->suspects);
+    app_ledger_free(why->ledger);
     app_causes_free(why->causes);
     if (why->apps) app_list_free(why->apps);
 }
@@ -52,15 +57,30 @@ static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     return object;
 }
 
+/* What the main cause is, as feature and topic. */
+static void add_named(const Why *why, const StragglerCause *cause, json_t *object) {
+    const char *name;
+    FeatureTopic topic;
+    if (cause->ledger) {
+        name = ledger_cause_name(why->ledger, cause->ledger);
+        topic = cause->ledger->topic;
+    } else {
+        const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
+        const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
+        name = feature->name;
+        topic = feature->topic;
+    }
+    json_object_set_new(object, "feature", json_string(name));
+    json_object_set_new(object, "topic", json_string(feature_topic_name(topic)));
+}
+
 /* The cause that is named first, and for HDFS whom, with what shows it. NULL on error. */
 static json_t *main_json(const Why *why, const StragglerCause *cause, GError **error) {
-    const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
-    const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
     json_auto_t *object = json_object();
-    json_object_set_new(object, "feature", json_string(feature->name));
-    json_object_set_new(object, "topic", json_string(feature_topic_name(feature->topic)));
+    const double excess_ms = excess_of(why->causes, cause_row(why->causes, cause));
+    add_named(why, cause, object);
     json_object_set_new(object, "explains_ns", json_integer((gint64)(cause->explains_ms * NS_PER_MS)));
-    json_object_set_new(object, "excess_ns", json_integer((gint64)(MAX(evidence->excess_ms, 0) * NS_PER_MS)));
+    json_object_set_new(object, "excess_ns", json_integer((gint64)(MAX(excess_ms, 0) * NS_PER_MS)));
     if (!cause->in_hdfs) return g_steal_pointer(&object);
     json_t *suspect = suspect_json(why->asked->archive, &cause->suspect);
     json_object_set_new(object, "suspect", suspect);
@@ -92,6 +112,8 @@ static gboolean add_straggler(const Why *why, const StragglerCause *cause, json_
     json_object_set_new(object, "causes", found);
     json_object_set_new(object, "near", near);
     if (cause->hdfs) json_object_set_new(object, "hdfs", hdfs_json(why, cause->hdfs));
+    json_t *ledger = why->ledger ? ledger_json(why->ledger, cause_row(causes, cause), cause->hdfs) : NULL;
+    if (ledger) json_object_set_new(object, "ledger", ledger);
     if (!cause_known(cause)) return TRUE;
     json_t *main = cause->start ? start_json(why, cause) : main_json(why, cause, error);
     if (main) json_object_set_new(object, "main_cause", main);
@@ -147,7 +169,7 @@ static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
             if (evidence->verdict == VERDICT_CAUSE && !hdfs) other = TRUE;
         }
         explained += cause_known(cause);
-        other = other || cause->start;
+        other = other || cause->start || (cause->ledger && cause->ledger->topic != TOPIC_HDFS);
         without += other;
     }
 
@@ -189,23 +211,61 @@ static Period period_of(const SparkApp *app, gint64 now_ns) {
     return (Period){MIN(MAX(app->start_ms, 0) * NS_PER_MS, until_ns), until_ns};
 }
 
+/* What is measured in a first task of its executor, and is that start all the same: classes are loaded, by a processor
+ * and while the task is deserialized. */
+static gboolean is_start(LedgerPart part) { return part == LEDGER_PROCESSOR || part == LEDGER_DESERIALIZE; }
+
+/* The main causes as the ledgers say. */
+static void name_by_ledger(Why *why) {
+    AppCauses *causes = why->causes;
+    for (guint i = 0; i < causes->causes->len; i++) {
+        StragglerCause *cause = &g_array_index(causes->causes, StragglerCause, i);
+        const LedgerCause *main = app_ledger_main(why->ledger, cause->straggler);
+        const guint32 row = cause_row(causes, cause);
+        const gboolean most = main && main->explains_ns * 2 >= main->excess_ns && !is_start(main->part);
+        double start_ms = 0;
+
+        cause->evidence = -1;
+        cause->start = !most && executor_starts_explain(causes->starts, row, &start_ms);
+        cause->ledger = cause->start ? NULL : main;
+        cause->explains_ms = cause->ledger ? (double)main->explains_ns / NS_PER_MS : start_ms;
+        const guint32 resources = cause->ledger ? ledger_part_resources(main->part) : 0;
+        cause->in_hdfs =
+            resources != 0 && cause->hdfs && suspect_find(why->asked->archive, cause->hdfs, resources, &cause->suspect);
+    }
+}
+
+static gboolean load_ledger(Why *why, GError **error) {
+    AppLedgerInput input = {.archive = why->asked->archive,
+                            .tasks = why->causes->tasks,
+                            .stragglers = why->causes->stragglers,
+                            .hdfs = why->causes->hdfs};
+    if (!asked_ledger(why->asked, &input.options, error)) return FALSE;
+    if (why->running && !why->by_ledger) return TRUE;
+    why->ledger = app_ledger_load(&input, error);
+    if (why->ledger && why->by_ledger) name_by_ledger(why);
+    return why->ledger != NULL;
+}
+
 static gboolean load(Why *why, GError **error) {
-    static const char *const statuses[] = {"running", "all", NULL};
+    static const char *const statuses[] = {"running", "all", NULL}, *const methods[] = {"bigroots", "ledger", NULL};
     BigRootsOptions options;
-    guint status = 1;
+    guint status = 1, method = 0;
     guint64 task = G_MAXUINT64;
     if (!asked_stage(why->asked, &why->stage, &why->attempt, error) ||
         !params_count(why->asked->params, "task", &task, error) ||
         !params_choice(why->asked->params, "status", statuses, &status, error) ||
+        !params_choice(why->asked->params, "method", methods, &method, error) ||
         !asked_bigroots(why->asked, &options, error))
         return FALSE;
     why->task = task > G_MAXINT64 ? -1 : (gint64)task;
     why->running = status == 0;
+    why->by_ledger = method == 1;
     why->apps = app_list_load(why->asked->archive, error);
     why->entry = why->apps ? asked_app_entry(why->asked, why->apps, error) : NULL;
     if (!why->entry) return FALSE;
     why->causes = app_causes_load(why->asked, why->entry->key, &options, error);
-    if (!why->causes) return FALSE;
+    if (!why->causes || !load_ledger(why, error)) return FALSE;
     why->standing = standing_new(why->asked, period_of(&why->causes->tasks->app, why->asked->now_ns));
     return TRUE;
 }
@@ -248,6 +308,8 @@ static json_t *ordinary_json(const Why *why, guint32 row, GError **error) {
     Suspect suspect;
     if (!app_hdfs_task(causes->hdfs, row, &hdfs, error)) return NULL;
     json_auto_t *object = task_row_json(causes->tasks, causes->stragglers, row);
+    json_t *ledger = why->ledger ? ledger_json(why->ledger, row, hdfs) : NULL;
+    if (ledger) json_object_set_new(object, "ledger", ledger);
     if (!hdfs) return g_steal_pointer(&object);
 
     json_object_set_new(object, "hdfs", hdfs_json(why, hdfs));
@@ -301,6 +363,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
     json_object_set_new(answer, "app", json_string(tasks->app.app));
     if (tasks->app.name) json_object_set_new(answer, "name", json_string(tasks->app.name));
     json_object_set_new(answer, "tasks", json_count(tasks->table->count));
+    json_object_set_new(answer, "method", json_string(why.by_ledger ? "ledger" : "bigroots"));
     json_object_set_new(answer, "stragglers", rows);
     const guint n = answer_rows(asked, limit, list->len, answer);
     for (guint i = 0; i < n; i++)
@@ -313,6 +376,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
     if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
     if (!app_given_add(asked->archive, why.entry->key, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));
+    if (why.ledger) json_object_set_new(answer, "what_if", what_if_json(why.ledger));
     if (!add_ordinary(&why, list, answer, error)) return NULL;
     add_may_change(&why, answer);
     return g_steal_pointer(&answer);

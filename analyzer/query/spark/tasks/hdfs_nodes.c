@@ -6,8 +6,9 @@
 
 struct HdfsReader {
     Archive *archive;
-    GHashTable *classes;                               /* name << 3 | role -> 1 + (CallClass | CallDoes << 8) */
-    guint32 block, socket, transfer, bytes, exception; /* dictionary ids of annotation keys; 0: none is stored */
+    GHashTable *classes; /* name << 3 | role -> 1 + (CallClass | CallDoes << 8) */
+    guint32 block, socket, transfer, bytes, exception, run_delay; /* ids of annotation keys; 0: none is stored */
+    guint32 task;                                                 /* of the function SPARK_TASK_FUNCTION */
 };
 
 HdfsReader *hdfs_reader_new(Archive *archive) {
@@ -18,7 +19,9 @@ HdfsReader *hdfs_reader_new(Archive *archive) {
                  {G_STRUCT_OFFSET(HdfsReader, socket), "waitNanos"},
                  {G_STRUCT_OFFSET(HdfsReader, transfer), "transferNanos"},
                  {G_STRUCT_OFFSET(HdfsReader, bytes), "bytes"},
-                 {G_STRUCT_OFFSET(HdfsReader, exception), "exception"}};
+                 {G_STRUCT_OFFSET(HdfsReader, exception), "exception"},
+                 {G_STRUCT_OFFSET(HdfsReader, run_delay), "runDelayNs"},
+                 {G_STRUCT_OFFSET(HdfsReader, task), SPARK_TASK_FUNCTION}};
     HdfsReader *reader = g_new0(HdfsReader, 1);
     reader->archive = archive;
     reader->classes = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -71,6 +74,17 @@ static void read_values(const HdfsReader *reader, const SpanRec *span, FactsNode
     }
 }
 
+/* What the agent knows of the task's own thread. */
+static void read_task(const HdfsReader *reader, const CallTree *tree, HdfsFacts *facts) {
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i = tree->end[i]) {
+        if (!tree->span[i] || tree->span[i]->name != reader->task || reader->task == 0) continue;
+        SpanCursor cursor = span_cursor(tree->span[i]);
+        SpanAnnotation annotation;
+        while (span_next_annotation(&cursor, &annotation))
+            if (annotation.key == reader->run_delay) facts->run_delay_ns = MAX(number_of(&annotation), 0);
+    }
+}
+
 /* One for each node of the tree; free with g_free(). */
 static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
     const Lookup *lookup = archive_lookup(reader->archive);
@@ -88,6 +102,7 @@ static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
 void hdfs_reader_add_view(HdfsReader *reader, const TraceView *view, gboolean path, HdfsFacts *facts) {
     g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
     hdfs_facts_add(facts, view->tree, nodes, 0);
+    read_task(reader, view->tree, facts);
     if (path && facts->hdfs_ns == 0) hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns, 0);
 }
 

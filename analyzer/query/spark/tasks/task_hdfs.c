@@ -195,6 +195,8 @@ gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GErro
     return TRUE;
 }
 
+const TaskHdfs *app_hdfs_known(const AppHdfs *hdfs, guint32 row) { return hdfs->facts[row]; }
+
 gboolean app_hdfs_visit_stage(AppHdfs *hdfs, const Stragglers *stragglers, guint32 stage, TaskHdfsVisitor visitor,
                               GError **error) {
     const StageTasks *tasks = &stragglers->stages[stage];

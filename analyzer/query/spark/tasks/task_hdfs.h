@@ -29,6 +29,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppHdfs, app_hdfs_free)
 
 /* Facts of a row of the table, read when first asked for. *facts NULL: no trace is linked to it. */
 gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GError **error);
+/* The same, as far as they were read; NULL: they were not, or there are none. */
+const TaskHdfs *app_hdfs_known(const AppHdfs *hdfs, guint32 row);
 
 typedef struct TaskHdfsVisitor {
     void (*visit)(void *arg, guint32 row, const TaskHdfs *facts);

@@ -1,0 +1,52 @@
+/* The ledgers of an application's stragglers (diagnosis/ledger), read from the store. */
+#pragma once
+
+#include "analyzer/diagnosis/ledger/ledger_causes.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
+
+/* What ledgers are made of. hdfs: NULL: traces are not looked at; otherwise its columns are added already, so that the
+ * traces of stragglers and of some of their peers were read. All must outlive the ledgers. */
+typedef struct AppLedgerInput {
+    Archive *archive;
+    const AppTasks *tasks; /* with the columns of samples, if there are any */
+    const Stragglers *stragglers;
+    const AppHdfs *hdfs;
+    LedgerOptions options;
+} AppLedgerInput;
+
+typedef struct AppLedger {
+    AppLedgerInput input;
+    LedgerTimes *times;
+    Ledgers *ledgers;
+    ForeignLoads foreign;
+    LedgerLoad *loads; /* foreign.n of each straggler */
+    GArray *causes;    /* LedgerCause, those of one straggler together, by straggler, which explain most first */
+    guint32 *first;    /* of each straggler's; n_stragglers + 1 */
+    gsize charged;     /* of the allowance */
+} AppLedger;
+
+AppLedger *app_ledger_load(const AppLedgerInput *input, GError **error);
+void app_ledger_free(AppLedger *ledger);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppLedger, app_ledger_free)
+
+/* The main cause of a straggler; NULL: none is known. */
+const LedgerCause *app_ledger_main(const AppLedger *ledger, guint32 straggler);
+/* The feature of the resource that it is left to; -1: of none. */
+gint ledger_cause_feature(const AppLedger *ledger, const LedgerCause *cause);
+/* "cpu", "hdfs_disk", "data", ...: the resource that it is left to, or the part. */
+const char *ledger_cause_name(const AppLedger *ledger, const LedgerCause *cause);
+/* The resources (1 << HdfsResource) that a part is about; 0 of one that is not of HDFS. */
+guint32 ledger_part_resources(LedgerPart part);
+
+/* A process of HDFS that a task waited for in the resources of a part. */
+typedef struct LedgerServer {
+    guint32 tracer, name; /* dictionary ids: the process (0: unknown), the function that took most */
+    Role role;
+    HdfsResource resource; /* of what took most */
+    gint64 ns;
+} LedgerServer;
+/* The one that was waited for most first. A new array of LedgerServer. */
+GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part);
+/* Whose doing it is: the server of HDFS that was waited for most, else the task's host; NULL of its data and its own
+ * work, and where nobody is seen. */
+const char *ledger_cause_host(const AppLedger *ledger, const LedgerCause *cause);

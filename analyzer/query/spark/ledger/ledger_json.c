@@ -1,0 +1,108 @@
+#include "analyzer/query/spark/ledger/ledger_json.h"
+
+#include "analyzer/diagnosis/bigroots.h"
+#include "common/base/allowance.h"
+#include "common/base/clock.h"
+
+#define SERVERS_SHOWN 4u
+
+/* ---- servers of HDFS ---- */
+
+/* What the part has beyond the expected is shared out by the time that was waited for each. */
+static json_t *servers_json(const AppLedger *ledger, LedgerPart part, gint64 more_ns, const TaskHdfs *hdfs) {
+    Archive *archive = ledger->input.archive;
+    const Lookup *lookup = archive_lookup(archive);
+    g_autoptr(GArray) servers = ledger_servers(hdfs, part);
+    gint64 all_ns = 0;
+    for (guint i = 0; i < servers->len; i++) all_ns += g_array_index(servers, LedgerServer, i).ns;
+
+    json_t *list = json_array();
+    for (guint i = 0; i < servers->len && i < SERVERS_SHOWN; i++) {
+        const LedgerServer *server = &g_array_index(servers, LedgerServer, i);
+        json_t *object = json_object();
+        if (server->tracer) {
+            Role role;
+            guint32 host;
+            lookup->process(lookup->arg, server->tracer, &role, &host);
+            json_object_set_new(object, "process", json_name(archive, server->tracer));
+            json_object_set_new(object, "host", json_name(archive, host));
+            json_object_set_new(object, "role", json_string(role_name(role)));
+        }
+        json_object_set_new(object, "resource", json_string(hdfs_resource_name(server->resource)));
+        json_object_set_new(object, "function", json_name(archive, server->name));
+        json_object_set_new(object, "time_ns", json_integer(server->ns));
+        const double share = all_ns > 0 ? (double)server->ns / (double)all_ns : 0;
+        json_object_set_new(object, "more_ns", json_integer((gint64)(share * (double)more_ns)));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* ---- ledgers ---- */
+
+static json_t *parts_json(const AppLedger *ledger, const Ledger *its, const TaskHdfs *hdfs) {
+    json_t *list = json_array();
+    for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
+        const LedgerPart part = (LedgerPart)k;
+        if (its->time_ns[k] == 0 && its->more_ns[k] == 0) continue;
+        json_t *object = json_object();
+        json_object_set_new(object, "part", json_string(ledger_part_name(part)));
+        json_object_set_new(object, "time_ns", json_integer(its->time_ns[k]));
+        json_object_set_new(object, "more_ns", json_integer(its->more_ns[k]));
+        if (hdfs && its->hdfs && ledger_part_resources(part) != 0 && its->time_ns[k] > 0)
+            json_object_set_new(object, "servers", servers_json(ledger, part, its->more_ns[k], hdfs));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+json_t *ledger_json(const AppLedger *ledger, guint32 row, const TaskHdfs *hdfs) {
+    Ledger its;
+    if (!ledgers_of(ledger->ledgers, row, &its)) return NULL;
+    json_t *object = json_object();
+    json_object_set_new(object, "peers", json_integer(its.peers));
+    json_object_set_new(object, "duration_ns", json_integer(its.duration_ns));
+    json_object_set_new(object, "usual_ns", json_integer(its.usual_ns));
+    json_object_set_new(object, "excess_ns", json_integer(ledger_excess_ns(&its)));
+    if (its.bound_ns > 0) json_object_set_new(object, "data_bound_ns", json_integer(its.bound_ns));
+    json_object_set_new(object, "parts", parts_json(ledger, &its, hdfs));
+    return object;
+}
+
+/* ---- causes ---- */
+
+json_t *ledger_cause_json(const AppLedger *ledger, const LedgerCause *cause) {
+    json_t *object = json_object();
+    json_object_set_new(object, "feature", json_string(ledger_cause_name(ledger, cause)));
+    json_object_set_new(object, "kind", json_string("ledger"));
+    json_object_set_new(object, "topic", json_string(feature_topic_name(cause->topic)));
+    json_object_set_new(object, "unit", json_string("ms"));
+    json_object_set_new(object, "verdict", json_string(verdict_name(VERDICT_CAUSE)));
+    json_object_set_new(object, "part", json_string(ledger_part_name(cause->part)));
+    json_set_number(object, "measured", (double)cause->explains_ns / NS_PER_MS);
+    json_set_number(object, "value", (double)cause->explains_ns / NS_PER_MS);
+    json_set_number(object, "bound", ledger->input.options.lambda_w * (double)cause->excess_ns / NS_PER_MS);
+    if (cause->load < 0) return object;
+    const LedgerLoad *load = &ledger->loads[(gsize)cause->straggler * ledger->foreign.n + (guint)cause->load];
+    json_set_number(object, "load", load->value);
+    json_set_number(object, "usual_load", load->usual);
+    json_object_set_new(object, "load_unit",
+                        json_string(task_feature(ledger->input.tasks->table, load->feature)->unit));
+    return object;
+}
+
+gboolean asked_ledger(const Asked *asked, LedgerOptions *options, GError **error) {
+    LedgerOptions result = ledger_options();
+    if (!params_real(asked->params, "lambda_p", &result.lambda_p, error) ||
+        !params_real(asked->params, "lambda_w", &result.lambda_w, error))
+        return FALSE;
+    *options = result;
+    return TRUE;
+}
+
+json_t *json_ledger_options(const LedgerOptions *options) {
+    json_t *object = json_object();
+    json_set_number(object, "lambda_p", options->lambda_p);
+    json_set_number(object, "lambda_w", options->lambda_w);
+    return object;
+}
