@@ -1,7 +1,7 @@
 /* Advice on applications of Spark, from facts that are worked out by hand: each rule just fires, and just does not. */
 #include <string.h>
 
-#include "analyzer/diagnosis/advise/simulate.h"
+#include "analyzer/diagnosis/advise/what_if.h"
 #include "tests/diagnosis/made_facts.h"
 
 static void test_healthy(void) {
@@ -171,8 +171,13 @@ static void test_skew(void) {
     stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
     stage->run = stage->time = made_spread(10000, 40000);
     stage->join = TRUE;
+    stage->end_ms = stage->begin_ms + 100000; /* 4 cores for 100 s, of which tasks had 360 */
     g_autoptr(Advice) advice = advise(made.facts, FALSE);
     const Finding *skew = finding_of(advice, "skew");
+    g_assert_cmpfloat_with_epsilon(skew->saves_ms, 40000, 1);
+    stage->end_ms += 100000; /* it is not all from the longest task */
+    g_autoptr(Advice) longer = advise(made.facts, FALSE);
+    g_assert_cmpfloat_with_epsilon(finding_of(longer, "skew")->saves_ms, 30000 * 3, 1);
     g_assert_nonnull(strstr(skew->what, "Partition 5"));
     g_assert_cmpint(g_array_index(skew->tasks, gint64, 0), ==, 3);
     assert_change(skew, 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
@@ -198,6 +203,17 @@ static void test_skew(void) {
     g_autoptr(Advice) salt = advise(made.facts, FALSE);
     g_assert_cmpuint(finding_of(salt, "skew")->changes->len, ==, 0);
     g_assert_nonnull(strstr(finding_of(salt, "skew")->advice, "Salt"));
+    g_assert_cmpuint(finding_of(salt, "skew")->partitions, ==, 0);
+
+    /* What is read, and not shuffled, is to be spread: 8 partitions on 4 cores, 10 on 5: in whole waves. */
+    stage->input = stage->shuffle;
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 0;
+    stage->sums[METRIC_INPUT_BYTES] = 550 * MIB;
+    g_autoptr(Advice) read = advise(made.facts, FALSE);
+    g_assert_cmpuint(finding_of(read, "skew")->partitions, ==, 8);
+    made.facts->slots = 5;
+    g_autoptr(Advice) waves = advise(made.facts, FALSE);
+    g_assert_cmpuint(finding_of(waves, "skew")->partitions, ==, 10);
 }
 
 /* ---- memory ---- */
@@ -628,6 +644,13 @@ static void test_simulation(void) {
     g_assert_cmpfloat(sim_app_time(sim, 5), ==, 10000 + 4000 + 5000 + 2000);
     g_assert_cmpfloat(sim_app_time(sim, 0), ==, sim_app_time(sim, 100));
 
+    /* The first task of each slot takes 10 s more: of one slot one, of two two, of three the scans' first three. */
+    sim->start_ms = 10000;
+    g_assert_cmpfloat(sim_app_time(sim, 1), ==, 10000 + 22000 + 6000 + 10000);
+    g_assert_cmpfloat(sim_app_time(sim, 2), ==, 10000 + 10000 + 5000 + 4000 + 10000);
+    g_assert_cmpfloat(sim_app_time(sim, 3), ==, 10000 + 7000 + 5000 + 2000 + 10000);
+    g_assert_cmpfloat(sim_app_time(sim, 0), ==, 10000 + 4000 + 5000 + 2000); /* all have started */
+
     /* A job that begins while another runs waits for its time, not for the other. */
     g_autoptr(SimApp) two = sim_app_new();
     add_sim_stage(two, 0, 1, &(SimStage){.tasks = 1}, join);
@@ -643,6 +666,46 @@ static void test_simulation(void) {
     g_assert_cmpfloat(sim_app_time(round, 1), ==, 0);
     g_autoptr(SimApp) none = sim_app_new();
     g_assert_cmpfloat(sim_app_time(none, 3), ==, 0);
+}
+
+static Finding *add_found(Advice *advice, const char *rule, gint64 stage, double saves_ms) {
+    Finding *finding = advice_add(advice, rule, FINDING_LIKELY);
+    finding->saves_ms = saves_ms;
+    g_array_append_val(finding->stages, stage);
+    return finding;
+}
+
+/* A stage of one task of 40 s and seven of 5 s on four cores takes 40 s: evenly spread it takes 75 / 4 s, without the
+ * 35 s that a host cost 10 s, with half of the time of each task 20 s. */
+static void test_what_if(void) {
+    static const double tasks[] = {40000, 5000, 5000, 5000, 5000, 5000, 5000, 5000};
+    g_auto(Made) made;
+    made_init(&made);
+    g_autoptr(SimApp) sim = sim_app_new();
+    sim->driver_ms = 1000;
+    add_sim_stage(sim, 7, 1, &(SimStage){.tasks = 8}, tasks);
+    g_autoptr(Advice) advice = advice_new();
+    add_found(advice, "spill", 7, 37500);
+    add_found(advice, "skew", 7, 0);
+    add_found(advice, "node", 7, 0);
+    add_found(advice, "gc", 7, 0);         /* nothing is said to be saved */
+    add_found(advice, "spill", 99, 10000); /* nothing is known of that stage */
+    made_stage(&made)->node_ms = 35000;
+
+    g_autoptr(GArray) found = what_ifs(sim, made.facts, advice, 4);
+    static const WhatIf expected[] = {{"node", 1, 11000}, {"skew", 1, 19750}, {"spill", 1, 21000}};
+    g_assert_cmpuint(found->len, ==, G_N_ELEMENTS(expected));
+    for (guint i = 0; i < found->len; i++) {
+        const WhatIf *what = &g_array_index(found, WhatIf, i);
+        g_assert_cmpstr(what->rule, ==, expected[i].rule);
+        g_assert_cmpuint(what->stages, ==, expected[i].stages);
+        g_assert_cmpfloat_with_epsilon(what->time_ms, expected[i].time_ms, 1e-6);
+    }
+    g_assert_cmpfloat(sim_app_time(sim, 4), ==, 41000); /* as it was */
+
+    made_stage(&made)->node_ms = 1e9; /* more than there was */
+    g_autoptr(GArray) all = what_ifs(sim, made.facts, advice, 4);
+    g_assert_cmpfloat(g_array_index(all, WhatIf, 0).time_ms, ==, 1000);
 }
 
 static void test_conflict(void) {
@@ -718,6 +781,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/partition-filter", test_partition_filter);
     g_test_add_func("/advise/program", test_program);
     g_test_add_func("/advise/simulation", test_simulation);
+    g_test_add_func("/advise/what_if", test_what_if);
     g_test_add_func("/advise/conflict", test_conflict);
     g_test_add_func("/advise/settings", test_settings);
     return g_test_run();

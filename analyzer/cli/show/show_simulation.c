@@ -14,11 +14,37 @@ static void show_times(const Style *style, const json_t *document, const json_t 
     g_autofree char *took = time_of(style, simulation, "measured_ns"),
                     *driver = time_of(style, simulation, "driver_ns");
     g_autofree char *critical = time_of(style, simulation, "critical_ns");
-    g_autofree char *line = g_strdup_printf("%s%s%s took %s; %s of it no job ran. With as many executors as there are "
-                                            "tasks it would take %s.",
-                                            name, name[0] != '\0' ? ", " : "", app, took, driver, critical);
+    g_autofree char *start = time_of(style, simulation, "start_ns");
+    g_autofree char *line =
+        g_strdup_printf("%s%s%s took %s; %s of it no job ran. With as many executors as there are "
+                        "tasks, all started, it would take %s. The first task of a core takes %s longer.",
+                        name, name[0] != '\0' ? ", " : "", app, took, driver, critical, start);
     paragraph_append(style, 0, line, out);
     g_string_append_c(out, '\n');
+}
+
+/* Without what each rule found. */
+static void show_what_if(const Style *style, const json_t *simulation, GString *out) {
+    static const TableColumn columns[] = {
+        {"without", TRUE, 0, 0}, {"stages", FALSE, 0, 0}, {"time", FALSE, 0, 0}, {"less by", FALSE, 0, 0}};
+    const json_t *rows = field_list(simulation, "what_if");
+    if (json_array_size(rows) == 0) return;
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) {
+        table_cell(table, show_text(style, row, "rule"), COLOUR_NONE);
+        table_cell(table, unit_count(field_number(row, "stages")), COLOUR_NONE);
+        table_cell(table, unit_in_column(time_of(style, row, "time_ns")), COLOUR_NONE);
+        table_cell(table, unit_in_column(time_of(style, row, "saves_ns")), COLOUR_NONE);
+    }
+
+    g_string_append_c(out, '\n');
+    table_print(table, out);
+    paragraph_append(style, 0,
+                     "What it would have taken, with the executors that it had, without what a rule of plumb advise "
+                     "found.",
+                     out);
 }
 
 void show_simulation(const json_t *document, const ShowOptions *options, GString *out) {
@@ -52,4 +78,5 @@ void show_simulation(const json_t *document, const ShowOptions *options, GString
                         "of the best. Tasks count with the time that they took.",
                         slots);
     paragraph_append(style, 0, line, out);
+    show_what_if(style, simulation, out);
 }

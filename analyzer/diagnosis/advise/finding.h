@@ -27,9 +27,11 @@ typedef struct Finding {
     GArray *changes;               /* Change */
     char *formula, *advice, *risk; /* sentences; NULL: none */
     Certainty certainty;
-    gboolean node;          /* a host's doing: no setting of the job helps */
-    gboolean fails;         /* it made tasks fail */
-    GArray *stages, *tasks; /* gint64: ids */
+    gboolean node;           /* a host's doing: no setting of the job helps */
+    const char *host, *role; /* of such a host; NULL: of none, or of several */
+    guint32 partitions;      /* the program is to make of its data; 0: nothing is said of that */
+    gboolean fails;          /* it made tasks fail */
+    GArray *stages, *tasks;  /* gint64: ids */
 } Finding;
 
 /* By its share: 0.02, 0.1, 0.2, 0.5. */

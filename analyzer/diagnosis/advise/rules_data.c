@@ -320,6 +320,19 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
     finding->risk = g_strdup("The other side of the join is read once for each piece.");
 }
 
+/* As many even partitions as there were, in whole waves. */
+static guint32 even_partitions(const AdviseFacts *facts, const AdviseStage *stage) {
+    const guint32 slots = MAX(stage_slots(facts, stage), 1);
+    return (MAX(stage->tasks, 2 * slots) + slots - 1) / slots * slots;
+}
+
+/* What cores stood idle: while the longest task ran alone, and no more than the stage left of them. */
+static double skew_saves(const AdviseFacts *facts, const AdviseStage *stage, double alone_ms) {
+    const double slots = MAX(stage_slots(facts, stage), 1);
+    const double idle_ms = (double)(stage->end_ms - stage->begin_ms) * slots - stage->task_ms;
+    return CLAMP(alone_ms * (slots - 1), 0, MAX(idle_ms, 0));
+}
+
 static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
     const AdviseSpread *data = data_of(stage);
     const double alone_ms = MAX(stage->time.max - stage->time.p75, 0);
@@ -334,13 +347,16 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
     finding_stage(finding, stage);
     finding_task(finding, data->max_task);
     finding->cost_ms = alone_ms * MAX(stage_slots(facts, stage), 1);
-    finding->saves_ms = alone_ms * MAX((double)stage_slots(facts, stage) - 1, 0);
+    finding->saves_ms = skew_saves(facts, stage, alone_ms);
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     if (stage->sql && stage->join && advise_since(facts, 3, 0))
         skew_join(facts, stage, finding);
-    else if (reads_input(stage))
-        finding->advice = g_strdup("Its input cannot be cut as evenly: a large file in a form that cannot be split?");
-    else
+    else if (reads_input(stage)) {
+        finding->partitions = even_partitions(facts, stage);
+        finding->advice = g_strdup_printf("Spread its input evenly when it is read, and before it is kept: "
+                                          "repartition(%u). A large file in a form that cannot be split is the cause?",
+                                          finding->partitions);
+    } else
         finding->advice = g_strdup("Salt the key: add a random part to it, aggregate, then aggregate without it.");
 }
 

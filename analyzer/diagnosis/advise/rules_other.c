@@ -138,6 +138,8 @@ void rule_nodes(const AdviseFacts *facts, Advice *advice) {
         finding->cost_ms = node->explains_ms;
         finding->share = share;
         finding->node = TRUE;
+        finding->host = node->host;
+        finding->role = node->role;
         finding->advice = g_strdup(datanode ? datanode_advice(facts) : "No setting of the job helps.");
     }
 }

@@ -75,7 +75,8 @@ typedef struct Round {
     GArray *children;     /* guint32 */
     GArray *heap;
     guint32 free_slots;
-    guint next; /* no stage before it has tasks to begin */
+    guint32 *fresh; /* slots that have had no task, of all rounds */
+    guint next;     /* no stage before it has tasks to begin */
     double now_ms;
 } Round;
 
@@ -107,7 +108,11 @@ static void begin_tasks(Round *round) {
         SimState *state = &round->states[round->next];
         if (state->waits_for > 0) continue;
         for (; state->begun < stage->tasks && round->free_slots > 0; state->begun++, round->free_slots--) {
-            const double ms = g_array_index(round->app->task_ms, double, stage->first_task + state->begun);
+            double ms = g_array_index(round->app->task_ms, double, stage->first_task + state->begun);
+            if (*round->fresh > 0) {
+                (*round->fresh)--;
+                ms += round->app->start_ms;
+            }
             heap_push(round->heap, (SimEvent){round->now_ms + ms, round->next, FALSE});
         }
         if (state->begun < stage->tasks) return; /* the slots are full */
@@ -161,6 +166,7 @@ static double round_time(Round *round) {
 
 double sim_app_time(const SimApp *app, guint32 slots) {
     double time_ms = app->driver_ms;
+    guint32 fresh = slots;
     for (guint first = 0; first < app->stages->len && allowance_goes_on();) {
         guint n = 0;
         const guint32 number = g_array_index(app->stages, SimStage, first).round;
@@ -175,6 +181,7 @@ double sim_app_time(const SimApp *app, guint32 slots) {
         round.first_child = first_child;
         round.children = children;
         round.heap = heap;
+        round.fresh = &fresh;
         round.free_slots = slots > 0 ? slots : MAX(app->task_ms->len, 1);
 
         time_ms += round_time(&round);

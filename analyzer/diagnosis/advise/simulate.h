@@ -4,7 +4,9 @@
  * Jobs that ran at the same time are one round. Rounds come one after the other, and what the driver did between them
  * takes as long as it did. Within a round a job begins as long after the round as it did; a stage is ready when its
  * parents are done; tasks go to free slots in the order of their stages, then of their launch, as Spark's FIFO
- * scheduler has it. A task takes as long as it did: that executors share disks, or have less memory, is not in it. */
+ * scheduler has it. A task takes as long as it did: that executors share disks, or have less memory, is not in it. Only
+ * the first task of each slot takes start_ms longer, since its executor still starts (classes, Python's workers): with
+ * other numbers of executors there are as many of those as slots. */
 #pragma once
 
 #include <glib.h>
@@ -20,8 +22,9 @@ typedef struct SimStage {
 
 typedef struct SimApp {
     GArray *stages;   /* SimStage; of a round one behind the other, in the order of their numbers */
-    GArray *task_ms;  /* double */
+    GArray *task_ms;  /* double; without the start of its executor */
     double driver_ms; /* no round ran */
+    double start_ms;  /* of a slot's first task */
 } SimApp;
 
 SimApp *sim_app_new(void);
@@ -30,5 +33,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimApp, sim_app_free)
 
 /* The time of all with so many tasks at once, ms; 0 slots: as many as there are tasks. */
 double sim_app_time(const SimApp *app, guint32 slots);
-/* Of all tasks together, ms. */
+/* Of all tasks together, ms, without starts. */
 double sim_app_work(const SimApp *app);

@@ -164,6 +164,9 @@ static json_t *finding_json(const Finding *finding) {
     json_add_text(object, "severity", severity_name(finding_severity(finding)));
     json_add_text(object, "certainty", certainty_name(finding->certainty));
     json_object_set_new(object, "node", json_boolean(finding->node));
+    json_add_text(object, "host", finding->host);
+    json_add_text(object, "role", finding->role);
+    if (finding->partitions > 0) json_object_set_new(object, "partitions", json_count(finding->partitions));
     json_object_set_new(object, "cost_ns", json_ns_of_ms(finding->cost_ms));
     json_object_set_new(object, "saves_ns", json_ns_of_ms(finding->saves_ms));
     json_set_number(object, "share", finding->share);
@@ -262,15 +265,19 @@ static void add_elephant(json_t *answer, const AdviseFacts *facts) {
 
 /* ---- the answer ---- */
 
+static gboolean hosts_judged(const AppEntry *entry) { return entry->records[SPARK_TASK] <= NODES_TASKS_MOST; }
+
+static gboolean add_hosts(const Asked *asked, const AppEntry *entry, EntryFacts *all, GError **error) {
+    return !hosts_judged(entry) || entry->app == NULL || add_nodes(asked, all->facts, all->texts, error);
+}
+
 /* NULL with *error. */
-static json_t *our_answer(const Asked *asked, const AppEntry *entry, AdviseFacts *facts, SparkRecords *texts,
-                          GError **error) {
+static json_t *our_answer(const Asked *asked, const AppEntry *entry, EntryFacts *loaded, GError **error) {
     gboolean all = FALSE;
-    if (!params_flag(asked->params, "all", &all, error)) return NULL;
-    const gboolean nodes = entry->records[SPARK_TASK] <= NODES_TASKS_MOST;
-    if (nodes && entry->app != NULL && !add_nodes(asked, facts, texts, error)) return NULL;
+    const AdviseFacts *facts = loaded->facts;
+    if (!params_flag(asked->params, "all", &all, error) || !add_hosts(asked, entry, loaded, error)) return NULL;
     g_autoptr(Advice) advice = advise(facts, all);
-    if (!nodes) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
+    if (!hosts_judged(entry)) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
     json_t *answer = json_object();
     json_add_app(asked, answer, entry);
     add_sums(answer, facts);
@@ -306,12 +313,14 @@ static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const 
     return answer;
 }
 
-static json_t *simulated_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts,
-                                const SimApp *sim) {
+static json_t *simulated_answer(const Asked *asked, const AppEntry *entry, EntryFacts *all, const SimApp *sim,
+                                GError **error) {
+    if (!add_hosts(asked, entry, all, error)) return NULL;
+    g_autoptr(Advice) advice = advise(all->facts, TRUE);
     json_t *answer = json_object();
     json_add_app(asked, answer, entry);
-    add_sums(answer, facts);
-    json_add_simulation(answer, facts, sim);
+    add_sums(answer, all->facts);
+    json_add_simulation(answer, all->facts, sim, advice);
     return answer;
 }
 
@@ -342,8 +351,7 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     g_auto(EntryFacts) all = {.facts = NULL};
     g_autoptr(SimApp) sim = simulate ? sim_app_new() : NULL;
     if (!entry_facts_load(&all, asked, entry, sim, error)) return NULL;
-    if (sim != NULL) return simulated_answer(asked, entry, all.facts, sim);
+    if (sim != NULL) return simulated_answer(asked, entry, &all, sim, error);
     if (method == 1 && !put_node(asked, all.facts, all.texts, error)) return NULL;
-    return method == 0 ? our_answer(asked, entry, all.facts, all.texts, error)
-                       : elephant_answer(asked, entry, all.facts);
+    return method == 0 ? our_answer(asked, entry, &all, error) : elephant_answer(asked, entry, all.facts);
 }

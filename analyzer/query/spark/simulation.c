@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "analyzer/diagnosis/advise/what_if.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/allowance.h"
 
 /* With so many the knee is at the least number whose time is within a tenth of that of the most. */
@@ -66,7 +68,24 @@ static guint knee_of(const GArray *rows) {
     return 1;
 }
 
-void json_add_simulation(json_t *answer, const AdviseFacts *facts, const SimApp *sim) {
+/* Without what each rule found. */
+static json_t *what_if_json(const AdviseFacts *facts, const SimApp *sim, const Advice *advice, guint slots) {
+    json_t *list = json_array();
+    const double as_it_was_ms = sim_app_time(sim, slots);
+    g_autoptr(GArray) found = what_ifs(sim, facts, advice, slots);
+    for (guint i = 0; i < found->len; i++) {
+        const WhatIf *what = &g_array_index(found, WhatIf, i);
+        json_t *one = json_object();
+        json_add_text(one, "rule", what->rule);
+        json_object_set_new(one, "stages", json_count(what->stages));
+        json_object_set_new(one, "time_ns", json_ns_of_ms(what->time_ms));
+        json_object_set_new(one, "saves_ns", json_ns_of_ms(as_it_was_ms - what->time_ms));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+void json_add_simulation(json_t *answer, const AdviseFacts *facts, const SimApp *sim, const Advice *advice) {
     const Cluster cluster = cluster_of(facts);
     const double cpus = MAX(advise_number(facts, "spark.task.cpus"), 1), work_ms = sim_app_work(sim) * cpus;
     g_autoptr(GArray) rows = rows_of(sim, &cluster);
@@ -86,8 +105,10 @@ void json_add_simulation(json_t *answer, const AdviseFacts *facts, const SimApp 
     json_object_set_new(object, "executor_slots", json_count(cluster.slots));
     json_object_set_new(object, "measured_ns", json_ns_of_ms((double)(facts->end_ms - facts->begin_ms)));
     json_object_set_new(object, "driver_ns", json_ns_of_ms(sim->driver_ms));
+    json_object_set_new(object, "start_ns", json_ns_of_ms(sim->start_ms));
     json_object_set_new(object, "critical_ns", json_ns_of_ms(sim_app_time(sim, 0)));
     json_object_set_new(object, "knee", json_count(knee_of(rows)));
     json_object_set_new(object, "rows", list);
+    json_object_set_new(object, "what_if", what_if_json(facts, sim, advice, cluster.executors * cluster.slots));
     json_object_set_new(answer, "simulation", object);
 }

@@ -13,6 +13,7 @@
 /* One stage attempt while its tasks are visited. */
 typedef struct StageLists {
     GArray *time, *run, *shuffle, *input;                 /* double; of tasks that ended well */
+    GArray *starts;                                       /* guint32: which of them were the first of a slot */
     double most_time, most_run, most_shuffle, most_input; /* of: */
     gint64 time_task, run_task, shuffle_task, input_task;
     gint32 time_partition, run_partition, shuffle_partition, input_partition;
@@ -27,6 +28,7 @@ typedef struct Loading {
     GArray *lists;         /* StageLists, one a stage */
     GArray *begins, *ends;
     gint64 now_ms;
+    double task_cpus;
     guint last; /* the last stage + 1 */
     gsize held;
 } Loading;
@@ -37,6 +39,7 @@ static void lists_clear(gpointer data) {
     g_array_unref(lists->run);
     g_array_unref(lists->shuffle);
     g_array_unref(lists->input);
+    g_array_unref(lists->starts);
 }
 
 static void loading_clear(Loading *loading) {
@@ -66,6 +69,7 @@ static StageLists lists_new(void) {
                         .run = g_array_new(FALSE, FALSE, sizeof(double)),
                         .shuffle = g_array_new(FALSE, FALSE, sizeof(double)),
                         .input = g_array_new(FALSE, FALSE, sizeof(double)),
+                        .starts = g_array_new(FALSE, FALSE, sizeof(guint32)),
                         .most_time = -1,
                         .most_run = -1,
                         .most_shuffle = -1,
@@ -239,10 +243,13 @@ static gboolean add_task(void *arg, const void *record) {
     facts->task_ms += time_ms;
     facts->run_ms += (double)MAX(task->metrics[METRIC_RUN_MS], 0);
     facts->gc_ms += (double)MAX(task->metrics[METRIC_GC_MS], 0);
-    if (task->executor != NULL) add_to_executor(executor_of(loading, task->executor), task, time_ms);
+    AdviseExecutor *executor = task->executor != NULL ? executor_of(loading, task->executor) : NULL;
+    const gboolean first = executor != NULL && executor->tasks < MAX(executor->cores / loading->task_cpus, 1);
+    if (executor != NULL) add_to_executor(executor, task, time_ms);
 
-    if (task->status == TASK_SUCCESS)
-        add_well_ended(stage, &g_array_index(loading->lists, StageLists, at), task, time_ms);
+    StageLists *lists = &g_array_index(loading->lists, StageLists, at);
+    if (task->status == TASK_SUCCESS && first) g_array_append_val(lists->starts, lists->time->len);
+    if (task->status == TASK_SUCCESS) add_well_ended(stage, lists, task, time_ms);
     if (task->status != TASK_FAILED && task->status != TASK_LOST) return TRUE;
     stage->failed_tasks++;
     add_failure(facts, task, time_ms);
@@ -292,16 +299,68 @@ static void add_job(Loading *loading, const SparkJob *record, GHashTable *taken)
     g_array_append_val(loading->facts->jobs, job);
 }
 
+/* ---- for a simulation ---- */
+
+/* A task with so much more data than its stage's median took longer for that. */
+#define START_DATA_TIMES 1.5
+
+static double data_at(const StageLists *lists, guint i) {
+    return g_array_index(lists->input, double, i) + g_array_index(lists->shuffle, double, i);
+}
+
+/* The median time of the stage's other tasks; -1: there are none. */
+static double median_of_others(const StageLists *lists) {
+    guint start = 0;
+    g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < lists->time->len && allowance_goes_on(); i++) {
+        if (start < lists->starts->len && g_array_index(lists->starts, guint32, start) == i)
+            start++;
+        else
+            g_array_append_val(others, g_array_index(lists->time, double, i));
+    }
+    if (others->len == 0 || !allowance_goes_on_with(others->len * sizeof(double))) return -1;
+    return advise_spread((const double *)(gconstpointer)others->data, others->len).median;
+}
+
+typedef struct Start {
+    guint task; /* in SimApp.task_ms */
+    double more_ms;
+} Start;
+
+static void add_starts(const AdviseStage *stage, const StageLists *lists, guint first_task, GArray *starts) {
+    const double usual_ms = lists->starts->len > 0 ? median_of_others(lists) : -1;
+    const double data = stage->input.median + stage->shuffle.median;
+    for (guint i = 0; i < lists->starts->len && usual_ms >= 0; i++) {
+        const guint task = g_array_index(lists->starts, guint32, i);
+        if (data_at(lists, task) > START_DATA_TIMES * data) continue;
+        const Start start = {first_task + task, MAX(g_array_index(lists->time, double, task) - usual_ms, 0)};
+        g_array_append_val(starts, start);
+    }
+}
+
+/* What the first tasks of slots took longer than others is their executors' start: its median is taken off each. */
+static void take_off_starts(SimApp *sim, const GArray *starts) {
+    g_autofree double *more_ms = g_new(double, MAX(starts->len, 1));
+    for (guint i = 0; i < starts->len; i++) more_ms[i] = g_array_index(starts, Start, i).more_ms;
+    sim->start_ms = starts->len > 0 ? advise_spread(more_ms, starts->len).median : 0;
+    for (guint i = 0; i < starts->len; i++)
+        g_array_index(sim->task_ms, double, g_array_index(starts, Start, i).task) -= MIN(more_ms[i], sim->start_ms);
+}
+
 /* Of each stage's first attempt the times of its tasks, in the order of their launch. */
 static void keep_tasks(const Loading *loading, SimApp *sim) {
+    g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(Start));
     for (guint i = 0; i < loading->lists->len && allowance_goes_on(); i++) {
         const AdviseStage *stage = advise_stage(loading->facts, i);
-        const GArray *times = g_array_index(loading->lists, StageLists, i).time;
+        const StageLists *lists = &g_array_index(loading->lists, StageLists, i);
+        const GArray *times = lists->time;
         if (stage->attempt != 0) continue;
         const SimStage kept = {.stage = stage->stage, .first_task = sim->task_ms->len, .tasks = times->len};
         if (times->len > 0) g_array_append_vals(sim->task_ms, times->data, times->len);
         g_array_append_val(sim->stages, kept);
+        add_starts(stage, lists, kept.first_task, starts);
     }
+    take_off_starts(sim, starts);
 }
 
 static gboolean load_given(Loading *loading, Archive *archive, const char *key, GError **error) {
@@ -353,6 +412,7 @@ AdviseFacts *app_facts_load(const FactsSource *source, SparkRecords *texts, GErr
         .begins = g_array_new(FALSE, FALSE, sizeof(gint64)),
         .ends = g_array_new(FALSE, FALSE, sizeof(gint64)),
         .now_ms = now_ms,
+        .task_cpus = MAX(advise_number(facts, "spark.task.cpus"), 1),
     };
 
     g_array_set_clear_func(loading.lists, lists_clear);
