@@ -8,10 +8,12 @@ import pytest
 
 from bench.workloads.main import main
 from bench.workloads.program import submit
+from bench.workloads.results import table
 from bench.workloads.sizes import NAMES, SIZE_NAMES, SIZES
 from script.spark.standalone import DEFAULT_SPARK
 
 ROOT = Path(__file__).resolve().parents[2]
+SMALL = ["--set", "lines=2000", "--set", "partitions=2"]
 
 
 def said(lines):
@@ -20,7 +22,7 @@ def said(lines):
 
 def test_wordcount_leaves_what_is_known_of_it(tmp_path):
     done = subprocess.run(
-        [ROOT / "bench/workload", "wordcount", "--local", "--set", "lines=2000", "--into", tmp_path],
+        [ROOT / "bench/workload", "wordcount", "--local", *SMALL, "--into", tmp_path],
         capture_output=True,
         text=True,
         check=False,
@@ -36,6 +38,9 @@ def test_wordcount_leaves_what_is_known_of_it(tmp_path):
     assert len(tasks) == waited["requests"] > 0
     assert waited["operations"][0]["function"] == "SparkTask"
     assert not list(tmp_path.glob(".*"))
+    row = table(tmp_path).splitlines()[-1].strip("| ").split(" | ")
+    assert row[:4] == ["wordcount", "lines=2000", "2", str(len(tasks))]
+    assert all(float(cell) >= 0 for cell in row[4:8]) and int(row[8]) > len(tasks)
 
 
 def test_terasort_sorts(tmp_path):
@@ -61,6 +66,7 @@ def test_what_cannot_be(capsys):
         (["weather"], "invalid choice: 'weather'"),
         (["sort", "--set", "rows=1"], "KEY=N with KEY of partitions, lines"),
         (["sort", "--set", "lines=0"], "N at least 1"),
+        (["all", "--set", "lines=1"], "--set is of one workload"),
     ):
         with pytest.raises(SystemExit) as ended:
             main(arguments)

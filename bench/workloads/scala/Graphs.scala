@@ -41,7 +41,8 @@ object PageRank extends Workload {
   }
 }
 
-/** How near vertices are to those n steps away, the nearest few of each. size: edges, degree (steps). */
+/** How near vertices are to those n steps away, the nearest few of each. size: edges, degree (steps), skew,
+  * repartition. */
 object NWeight extends Workload {
   private val EdgesOfVertex = 10
   private val Kept = 30
@@ -65,7 +66,7 @@ object NWeight extends Workload {
     if (near.size <= Kept) near else near.toSeq.sortBy { case (vertex, weight) => (-weight, vertex) }.take(Kept).toMap
 
   def run(job: Job): Map[String, Double] = {
-    val edges = job.sc.textFile(job.input, job.partitions).flatMap { line =>
+    val edges = job.evened(job.sc.textFile(job.input, job.partitions)).flatMap { line =>
       val Array(from, rest) = line.split("\t", 2)
       rest.split(",").filter(_.nonEmpty).map { pair =>
         val Array(to, weight) = pair.split(":")

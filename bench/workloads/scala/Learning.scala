@@ -89,7 +89,8 @@ object Bayes extends Workload {
   }
 }
 
-/** Examples of two classes that a plane parts, but for noise, in an object file. size: examples, features. */
+/** Examples of two classes that a plane parts, but for noise, in an object file. size: examples, features, skew,
+  * repartition. */
 abstract class OnPoints extends Workload {
   def generate(job: Job): Unit = {
     val features = job("features").toInt
@@ -102,7 +103,7 @@ abstract class OnPoints extends Workload {
       .saveAsObjectFile(job.input)
   }
 
-  protected def load(job: Job): RDD[LabeledPoint] = job.sc.objectFile[LabeledPoint](job.input)
+  protected def load(job: Job): RDD[LabeledPoint] = job.evened(job.sc.objectFile[LabeledPoint](job.input))
 }
 
 object Regression extends OnPoints {

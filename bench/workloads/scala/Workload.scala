@@ -24,13 +24,25 @@ final class Job(val spark: SparkSession, folder: String, sizes: Map[String, Long
     path.getFileSystem(sc.hadoopConfiguration).delete(path, true)
   }
 
-  /** So many values, in as many partitions as the job has; the same of each seed, however many processes make them. */
+  /** So many values, in as many partitions as the job has; the same of each seed, however many processes make them.
+    * size: skew, the percentage of them that the first partition has; 0: as many as each other one. */
   def drawn[A: scala.reflect.ClassTag](count: Long)(draw: (Random, Long) => A): RDD[A] = {
     val parts = partitions
+    val first = count * sizes.getOrElse("skew", 0L) / 100
     sc.parallelize(0 until parts, parts).flatMap { part =>
       val random = new Random(1000003L * (part + 1))
-      (part.toLong until count by parts.toLong).iterator.map(draw(random, _))
+      val values =
+        if (first == 0) part.toLong until count by parts.toLong
+        else if (part == 0) 0L until first
+        else first + part - 1 until count by parts - 1L
+      values.iterator.map(draw(random, _))
     }
+  }
+
+  /** size: repartition, how many even partitions the input is to have; 0: those that it has. */
+  def evened[A](data: RDD[A]): RDD[A] = sizes.getOrElse("repartition", 0L) match {
+    case 0 => data
+    case n => data.repartition(n.toInt)
   }
 }
 
