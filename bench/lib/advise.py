@@ -5,10 +5,10 @@ Spark, applies what plumb advise --conf prints, unread, and runs them again.
     bench/advise --simulate [--recorded] [--spark VERSION...]
     bench/advise --million [TASKS]
 
-The table: task time before and after in core-seconds, what was predicted to be saved and what was, the application's
-time, and whether the rule's finding is gone. --simulate runs one job with one executor, two and three, and holds what
-plumb advise --simulate makes of each against the others. --million measures advice on an application of a million tasks
-with plans of Spark SQL."""
+The table: task time before and after in core-seconds, what was predicted to be saved and what was, the same of the time
+in which jobs ran (by plumb advise --simulate), and whether the rule's finding is gone. --simulate runs one job with one
+executor, two and three, and holds what plumb advise --simulate makes of each against the others. --million measures
+advice on an application of a million tasks with plans of Spark SQL."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ VERSIONS = ["4.3.0", "3.5.6"]
 NS = 1e9
 SECONDS = 300
 COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "saves", "saved"]
-COLUMNS += ["time s", "after", "found", "gone"]
+COLUMNS += ["time of jobs s", "after", "saves", "saved", "found", "gone"]
 NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}
 
 # name: (rule that is to find it, cores, settings)
@@ -104,10 +104,23 @@ def settings_of(lines):
     return dict(line.removeprefix("--conf ").split("=", 1) for line in lines.splitlines())
 
 
+def applied(answer):
+    """Findings all of whose changes are."""
+    return [f for f in answer["findings"] if f["changes"] and not any(c.get("conflict") for c in f["changes"])]
+
+
 def predicted(answer):
-    """Of findings all of whose changes are applied."""
-    applied = [f for f in answer["findings"] if f["changes"] and not any(c.get("conflict") for c in f["changes"])]
-    return sum(finding["saves_ns"] for finding in applied) / NS
+    return sum(finding["saves_ns"] for finding in applied(answer)) / NS
+
+
+def jobs_s(simulation):
+    """In which any job ran."""
+    return (simulation["measured_ns"] - simulation["driver_ns"]) / NS
+
+
+def predicted_s(answer, simulation):
+    rules = {finding["rule"] for finding in applied(answer)}
+    return sum(row["saves_ns"] for row in simulation["what_if"] if row["rule"] in rules) / NS
 
 
 def measure(runs, name):
@@ -116,16 +129,18 @@ def measure(runs, name):
         runs.submit("make_small", cores, conf)
     log = runs.submit(name, cores, conf)
     before, lines = json.loads(runs.advise(log, "--json")), runs.advise(log, "--conf")
-    after = json.loads(runs.advise(runs.submit(name, cores, {**conf, **settings_of(lines)}), "--json"))
+    again = runs.submit(name, cores, {**conf, **settings_of(lines)})
+    after = json.loads(runs.advise(again, "--json"))
+    simulated = [json.loads(runs.advise(one, "--simulate", "--json"))["simulation"] for one in (log, again)]
     return {
         "job": name,
         "found": any(f["rule"] == rule for f in before["findings"]),
         "gone": not any(f["rule"] == rule for f in after["findings"]),
         "settings": settings_of(lines),
         "task": (before["task_ns"] / NS, after["task_ns"] / NS),
-        "time": (before["duration_ns"] / NS, after["duration_ns"] / NS),
-        "held": (before["held_ns"] / NS, after["held_ns"] / NS),
+        "time": [jobs_s(simulation) for simulation in simulated],
         "predicted": predicted(before),
+        "predicted_s": predicted_s(before, simulated[0]),
     }
 
 
@@ -143,6 +158,8 @@ def print_row(version, row):
         f"{task - task_after:.1f}",
         f"{time:.1f}",
         f"{time_after:.1f}",
+        f"{row['predicted_s']:.1f}",
+        f"{time - time_after:.1f}",
         "yes" if row["found"] else "NO",
         "yes" if row["gone"] else "NO",
     ]

@@ -6,6 +6,8 @@
     bench/study operations --from DIR/spark      with the stages of these
     bench/study record load [--into DIR]         loads on a real HDFS, traced, into DIR/load
     bench/study bottleneck --from DIR/load       of these (default: of those in tests/data/studies/load)
+    bench/study record loop [--into DIR]         jobs before and after what plumb advise says, into DIR/loop; needs root
+    bench/study loop --from DIR/loop             of these (default: of those in tests/data/studies/loop)
 
 A study leaves DIR/NAME (default: ./studies): report.md, study.json, tables as TSV, pictures as SVG. It needs no root,
 no HDFS and no Spark: plumbd, plumb-bridge and plumb read what is recorded, or drawn from a seed. docs/studies.md shows
@@ -20,11 +22,12 @@ import time
 from pathlib import Path
 
 from script.hdfs.jars import ClusterError
+from script.spark.hosts import HostError
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ["operations", "sampling", "stragglers", "bottleneck"]  # the modules of these names
-RECORDED = ["operations", "stragglers", "bottleneck"]
-RECORDS = ["spark", "load"]
+STUDIES = ["operations", "sampling", "stragglers", "bottleneck", "loop"]  # the modules of these names
+RECORDED = ["operations", "stragglers", "bottleneck", "loop"]
+RECORDS = ["spark", "load", "loop"]
 
 
 def parse(arguments):
@@ -54,14 +57,16 @@ def parse(arguments):
 
 
 def record(options):
-    from bench.studies import load_runs, record
+    from bench.studies import load_runs, loop_runs, record
 
     try:
         if options.what == "load":
             load_runs.record(options.build, options.into / "load", options.runs)
+        elif options.what == "loop":
+            loop_runs.record(options.build, options.into / "loop", options.runs)
         else:
             record.record(options.build, options.into / "spark")
-    except (ClusterError, OSError) as error:
+    except (ClusterError, HostError, OSError) as error:
         sys.exit(f"study: record: {error}")
 
 

@@ -86,10 +86,14 @@ def block_places(hdfs, path):
 class Bed:
     """Hosts, plumbd, HDFS and Spark, all traced, for one run after the other."""
 
-    def __init__(self, work, build, spark=DEFAULT_SPARK, *, cores=1, conf=None, job=None):
-        """cores, conf: of Standalone; job: another than that of the fault, with its arguments."""
+    def __init__(
+        self, work, build, spark=DEFAULT_SPARK, *, cores=1, conf=None, job=None, hdfs=None, share=WORKER_SHARE
+    ):
+        """cores, conf: of Standalone; job: another than that of the fault, with its arguments; hdfs: more properties of
+        it; share: of a processor, that each worker has."""
         self.work, self.build, self.spark_version = Path(work).resolve(), Path(build), spark
-        self.cores, self.conf, self.job = cores, conf, job
+        self.cores, self.conf, self.job, self.share = cores, conf, job, share
+        self.properties = {**HDFS, **(hdfs or {})}
         self.stack = ExitStack()
 
     def __enter__(self):
@@ -114,7 +118,7 @@ class Bed:
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
         self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})
         self.hdfs = self.stack.enter_context(
-            Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent)
+            Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=self.properties, agent=self.agent)
         )
         self.spark = self.stack.enter_context(
             Standalone(
@@ -132,7 +136,7 @@ class Bed:
         write_text(self.work / "text")
         self.put(self.work / "text", "/text")
         for i in range(1, WORKERS + 1):
-            self.hosts.limit_cpu(f"worker{i}", WORKER_SHARE)
+            self.hosts.limit_cpu(f"worker{i}", self.share)
 
     def put(self, local, path):
         shell = self.hdfs.java("shell", "org.apache.hadoop.fs.FsShell", ["-put", str(local), path], agent=None)
@@ -175,8 +179,9 @@ class Bed:
         """Are there as many executors as can be: does the last application have none any more?"""
         return not any(self.spark.executors().values())
 
-    def run(self, fault, folder):
-        """One application under one fault. 'folder' is there, whole, or not at all."""
+    def run(self, fault, folder, conf=None):
+        """One application under one fault, with these of Spark's properties. 'folder' is there, whole, or not at
+        all."""
         job, arguments = self.job or JOB_OF[fault]
         partial = Path(f"{folder}.partial")
         shutil.rmtree(partial, ignore_errors=True)
@@ -193,16 +198,16 @@ class Bed:
                 sampled.enter_context(self._workers_for(fault))
                 if not why_no_samples():
                     sampled.enter_context(Samples(self.hosts, self.hosts.names.hosts, partial / "samples"))
-                output, begin = self._application(fault, job, arguments)
+                output, begin = self._application(fault, job, arguments, conf)
             self.hdfs.wait_all_sent()
         self._keep(fault, partial, output, begin)
         shutil.rmtree(folder, ignore_errors=True)
         partial.rename(folder)
 
-    def _application(self, fault, job, arguments):
+    def _application(self, fault, job, arguments, conf):
         """What it printed; the fault is there, or comes and goes, from its first task on."""
-        begin, name = time.time(), f"{job} ({fault})"
-        with self.spark.submit(job, arguments, name, stdout=subprocess.PIPE) as application:
+        begin, name = time.time(), f"{Path(job).name} ({fault})"
+        with self.spark.submit(job, arguments, name, conf, stdout=subprocess.PIPE) as application:
             lines = []
             reader = threading.Thread(target=lambda: lines.extend(application.stdout))
             reader.start()
@@ -279,7 +284,7 @@ class Bed:
         said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         about = {
             "fault": fault,
-            "job": job,
+            "job": Path(job).name,
             "arguments": arguments,
             "application": log.name,
             "spark": self.spark_version,

@@ -4,6 +4,8 @@ A straggler that a fault affected is *found* when its main cause is the fault's,
 fault affected is *blamed wrongly* when the fault's cause at the fault's host is its main one all the same, and has
 *another part of HDFS* named when some other process of HDFS is: nobody made that one slow, but what else the machine
 did may have. All are counted twice: without the spans of HDFS (event log and samples alone), and with them.
+
+Advice *blames the job* when a finding of plumb advise is none about a host.
 """
 
 import json
@@ -14,7 +16,7 @@ import subprocess
 import tempfile
 import urllib.parse
 import urllib.request
-from collections import defaultdict, namedtuple
+from collections import Counter, defaultdict, namedtuple
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,6 +41,8 @@ ORDER = [*TOPICS, "none"]
 SECONDS = 300
 Verdict = namedtuple("Verdict", "cause host resource")
 Count = namedtuple("Count", "affected found unaffected blamed elsewhere")
+# verdicts: {task id: Verdict} of the stragglers whose main cause was found; rules: of the advice that blames the job.
+Said = namedtuple("Said", "verdicts rules")
 
 
 class Plumbd:
@@ -122,10 +126,10 @@ def loaded(run, build, with_spans):
         shutil.rmtree(folder)
 
 
-def verdicts(run, build, with_spans):
-    """{task id: Verdict} of the stragglers whose main cause was found."""
+def judged(run, build, with_spans):
     with loaded(run, build, with_spans) as plumbd:
         answer = plumbd.ask("why", app=run.about["application"], limit=0)
+        advice = plumbd.ask("advise", app=run.about["application"])
     found = {}
     for straggler in answer["stragglers"]:
         cause = straggler.get("main_cause")
@@ -133,7 +137,7 @@ def verdicts(run, build, with_spans):
             suspect = cause.get("suspect", {})
             host = suspect.get("host") if cause["topic"] == "hdfs" else straggler.get("host")
             found[straggler["task"]] = Verdict(cause["topic"], host, suspect.get("resource"))
-    return found
+    return Said(found, {finding["rule"] for finding in advice["findings"] if not finding["node"]})
 
 
 def says(verdict, injection):
@@ -177,23 +181,37 @@ def share(part, whole):
     return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
 
 
+def rules_text(sets):
+    """Of several runs: "none", "small-reads, spill (2 of 3)"."""
+    counts = Counter(rule for rules in sets for rule in rules)
+    texts = [
+        rule if count == len(sets) else f"{rule} ({count} of {len(sets)})" for rule, count in sorted(counts.items())
+    ]
+    return ", ".join(texts) or "none"
+
+
 def table(folder, build):
     """Markdown; every run is analysed again."""
     lines = [
         "| fault | runs | tasks | stragglers | affected | found, without HDFS traces | found, with them "
-        "| blamed wrongly, without | blamed wrongly, with | another part of HDFS named |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| blamed wrongly, without | blamed wrongly, with | another part of HDFS named | advice that blames the job |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for fault, runs in runs_in(folder).items():
+        said = {spans: [judged(run, build, spans) for run in runs] for spans in (False, True)}
         without, traced = (
-            Count(*map(sum, zip(*[count(run, verdicts(run, build, spans)) for run in runs], strict=True)))
-            for spans in (False, True)
+            Count(
+                *map(
+                    sum, zip(*[count(run, one.verdicts) for run, one in zip(runs, all_said, strict=True)], strict=True)
+                )
+            )
+            for all_said in said.values()
         )
         lines.append(
             f"| {fault} | {len(runs)} | {sum(len(run.tasks) for run in runs)} "
             f"| {sum(len(run.stragglers()) for run in runs)} | {traced.affected} "
             f"| {share(without.found, without.affected)} | {share(traced.found, traced.affected)} "
             f"| {share(without.blamed, without.unaffected)} | {share(traced.blamed, traced.unaffected)} "
-            f"| {share(traced.elsewhere, traced.unaffected)} |"
+            f"| {share(traced.elsewhere, traced.unaffected)} | {rules_text([one.rules for one in said[True]])} |"
         )
     return "\n".join(lines)

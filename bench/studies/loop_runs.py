@@ -1,0 +1,229 @@
+"""Records the closed loop (3.5 of the thesis): a job as it is; what plumb advise says of it, applied unread; the job
+again. A case for each pair of runs, which is there whole or not at all, so that recording goes on where it stopped:
+
+    DIR/JOB-REPEAT.case.json.gz      both runs, what was said of the first, and what was done
+    DIR/JOB-REPEAT-before, -after    everything that is known of the runs (script/spark/runs.py)
+
+What is said can be: settings of Spark (--conf), a number of partitions (the workload reads its input into so many), or
+a DataNode that is to blame (the NameNode is told to take it out, as an administrator would). Nothing else is done.
+"""
+
+import gzip
+import json
+import tempfile
+from collections import Counter, namedtuple
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.studies.load_runs import write_whole
+from bench.studies.report import environment, pressure
+from bench.workloads.program import jar
+from bench.workloads.sizes import SIZES
+from script.hdfs.cluster import wait_for
+from script.hdfs.jars import ClusterError
+from script.spark.runs import HADOOP, JOB_OF, WORKERS, Bed
+from script.spark.standalone import DEFAULT_SPARK
+from script.spark.truth import Run
+from script.spark.verdicts import loaded
+
+SUFFIX = ".case.json.gz"
+REPEATS = 5
+SHARE = 0.4
+PARTITIONS = 9
+MOVED_SECONDS = 120
+# Files are read whole, as those are that cannot be cut (compressed text).
+CONF = {
+    "spark.hadoop.mapreduce.input.fileinputformat.split.minsize": str(1 << 30),
+    "spark.default.parallelism": str(PARTITIONS),
+    # A DataNode's disk is small, and a block that is written counts there with all its size.
+    "spark.hadoop.dfs.blocksize": str(16 << 20),
+    "spark.hadoop.dfs.replication": "1",
+}
+
+# workload, fault: one of bench/faults' ("none"); sizes: of the workload; published: seconds before and after.
+Scenario = namedtuple("Scenario", "workload fault sizes published")
+SCENARIOS = {
+    "lr": Scenario("lr", "none", {"examples": 240_000, "features": 40, "skew": 60}, (601.31, 376.75)),
+    "nweight": Scenario("nweight", "none", {"edges": 60_000, "skew": 60}, (153.38, 139.78)),
+    "slow-disk": Scenario(None, "slow-disk", {}, None),
+}
+
+
+# ---- what is done ----
+
+
+def fix_of(said):
+    """What advice says is to be done: settings, partitions, DataNodes that are to go."""
+    findings = said["findings"]
+    partitions = [finding["partitions"] for finding in findings if finding.get("partitions")]
+    return {
+        "conf": {change["key"]: change["value"] for change in said["conf"]},
+        "partitions": partitions[0] if partitions else 0,
+        "datanodes": sorted(
+            {finding["host"] for finding in findings if finding["node"] and finding.get("role") == "datanode"}
+        ),
+    }
+
+
+def admin(bed, *arguments):
+    command = bed.hdfs.java("admin", "org.apache.hadoop.hdfs.tools.DFSAdmin", arguments, agent=None)
+    if command.wait(MOVED_SECONDS) != 0:
+        raise ClusterError(f"dfsadmin {' '.join(arguments)}: {bed.hdfs.log_end('admin')}")
+
+
+def states(bed):
+    """{"In Service": number of DataNodes, ...}"""
+    beans = bed.hdfs.jmx("namenode", "Hadoop:service=NameNode,name=NameNodeInfo")
+    nodes = json.loads(beans[0]["LiveNodes"]).values() if beans else []
+    return Counter(node["adminState"] for node in nodes)
+
+
+@contextmanager
+def taken_out(bed, datanodes):
+    """The NameNode has copied what they have to others, and sends no reader there, while the block runs."""
+    if not datanodes:
+        yield
+        return
+    places = [bed.hosts.address(name) for name in datanodes]
+    excluded(bed).write_text("".join(f"{place}\n" for place in places))
+    admin(bed, "-refreshNodes")
+    wait_for(lambda: states(bed)["Decommissioned"] == len(places), MOVED_SECONDS, f"{datanodes} taken out of HDFS")
+    try:
+        yield
+    finally:
+        excluded(bed).write_text("")
+        admin(bed, "-refreshNodes")
+        wait_for(lambda: states(bed)["In Service"] == bed.hdfs.datanodes, MOVED_SECONDS, "all DataNodes in service")
+
+
+def excluded(bed):
+    return bed.work / "excluded"
+
+
+# ---- a run, and what is said of it ----
+
+
+def job_of(name, fix):
+    scenario = SCENARIOS[name]
+    if scenario.workload is None:
+        return JOB_OF[scenario.fault]
+    sizes = {"partitions": PARTITIONS, **SIZES[scenario.workload]["here"], **scenario.sizes}
+    sizes["repartition"] = fix["partitions"] if fix else 0
+    words = [f"{key}={value}" for key, value in sizes.items()]
+    return str(jar(DEFAULT_SPARK)), [scenario.workload, f"/{name}", "run", *words]
+
+
+def generate(bed, name):
+    """Its data, where it is a workload."""
+    if SCENARIOS[name].workload is None:
+        return
+    program, (workload, folder, _, *sizes) = job_of(name, None)
+    bed.spark.run(program, [workload, bed.hdfs.url(folder), "generate", *sizes], f"generate {name}")
+
+
+def spread(tasks):
+    """Of the bytes that tasks read: their deviation by their mean, in the stage that took most task time."""
+    stages = {}
+    for task in tasks:
+        if task.good:
+            stages.setdefault(task.stage, []).append(task)
+    longest = max(stages.values(), key=lambda stage: sum(task.end_ms - task.begin_ms for task in stage))
+    bytes_read = [bytes_of(task.metrics) for task in longest]
+    mean = sum(bytes_read) / len(bytes_read)
+    variance = sum((value - mean) ** 2 for value in bytes_read) / len(bytes_read)
+    return variance**0.5 / mean if mean > 0 else 0.0
+
+
+def bytes_of(metrics):
+    read = metrics.get("Shuffle Read Metrics", {})
+    return (
+        metrics.get("Input Metrics", {}).get("Bytes Read", 0)
+        + read.get("Remote Bytes Read", 0)
+        + read.get("Local Bytes Read", 0)
+    )
+
+
+FINDING = ["rule", "what", "node", "host", "role", "partitions", "advice", "saves_ns", "share", "changes"]
+
+
+def asked(folder, build):
+    """What plumb says of a run, and how long it took."""
+    run = Run(folder)
+    app = run.about["application"]
+    with loaded(run, build, True) as daemon:
+        advice = daemon.ask("advise", app=app)
+        simulation = daemon.ask("advise", app=app, simulate="true")["simulation"]
+        why = daemon.ask("why", app=app, limit=0)
+    causes = Counter(one["main_cause"]["topic"] for one in why["stragglers"] if one.get("main_cause"))
+    seconds = [said["seconds"] for said in run.about["said"] if said.get("step") == "run"]
+    return {
+        "application_s": simulation["measured_ns"] / 1e9,
+        "step_s": seconds[0] if seconds else None,
+        "driver_s": simulation["driver_ns"] / 1e9,
+        "task_s": advice["task_ns"] / 1e9,
+        "tasks": advice["tasks"],
+        "spread": spread(run.tasks),
+        "stragglers": why["stragglers_total"],
+        "causes": dict(causes),
+        "findings": [{key: one[key] for key in FINDING if key in one} for one in advice["findings"]],
+        "conf": advice["conf"],
+        "simulated_s": next(row["time_ns"] for row in simulation["rows"] if row["executors"] == simulation["executors"])
+        / 1e9,
+        "what_if": [
+            {"rule": row["rule"], "stages": row["stages"], "time_s": row["time_ns"] / 1e9}
+            for row in simulation["what_if"]
+        ],
+    }
+
+
+def record_pair(bed, build, into, name, repeat):
+    scenario, before = SCENARIOS[name], into / f"{name}-{repeat}-before"
+    begin = pressure()
+    if not before.exists():
+        bed.job = job_of(name, None)
+        bed.run(scenario.fault, before)
+    first = asked(before, build)
+    fix = fix_of(first)
+    after = into / f"{name}-{repeat}-after"
+    bed.job = job_of(name, fix)
+    with taken_out(bed, fix["datanodes"]):
+        bed.run(scenario.fault, after, fix["conf"])
+    return {
+        "job": name,
+        "repeat": repeat,
+        "fix": fix,
+        "before": first,
+        "after": asked(after, build),
+        "environment": {**environment(build), "hadoop": HADOOP, "spark": DEFAULT_SPARK, "workers": WORKERS},
+        "pressure_before": begin,
+        "pressure_after": pressure(),
+    }
+
+
+def record(build, into, repeats=None):
+    """What is not there yet, in turns; says which."""
+    every = [(name, repeat) for repeat in range(1, (repeats or REPEATS) + 1) for name in SCENARIOS]
+    left = [pair for pair in every if not (into / f"{pair[0]}-{pair[1]}{SUFFIX}").exists()]
+    if not left:
+        return
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="plumb-loop-") as folder:
+        work = Path(folder)
+        excluded_file = work / "excluded"
+        excluded_file.touch()
+        hdfs = {"dfs.hosts.exclude": str(excluded_file), "dfs.namenode.decommission.interval": "1"}
+        hdfs["dfs.namenode.redundancy.interval.seconds"] = "1"
+        with Bed(work, build, conf=CONF, hdfs=hdfs, share=SHARE) as bed:
+            made = set()
+            for name, repeat in left:
+                if name not in made:
+                    generate(bed, name)
+                    made.add(name)
+                path = into / f"{name}-{repeat}{SUFFIX}"
+                write_whole(path, record_pair(bed, build, into, name, repeat))
+                print(path, flush=True)
+
+
+def read(folder):
+    """Documents of all pairs in a folder, by name."""
+    return [json.loads(gzip.decompress(path.read_bytes())) for path in sorted(Path(folder).glob(f"*{SUFFIX}"))]
