@@ -6,6 +6,7 @@ it.
     bench/faults table                the table again, from the recorded runs alone
     bench/faults clients              clients of HDFS without Spark, each fault five times, into ./client-faults
     bench/faults clients -n 1 none    one of them, once more
+    bench/faults clients table        the table of those again
 
 Needs root (hosts of their own), and some 5 GB of memory. docs/spark-faults.md says what is measured.
 """
@@ -64,12 +65,13 @@ def watch_clients(options):
     """The same with clients of HDFS alone."""
     options.into.mkdir(parents=True, exist_ok=True)
     failed = 0
-    with TemporaryDirectory(prefix="plumb-faults-") as work, clients.ClientBed(work, options.build) as bed:
+    faults = options.fault or clients.ALL_CLIENTS
+    with TemporaryDirectory(prefix="plumb-faults-") as work, clients.ClientBed(work, options.build, faults) as bed:
         for turn in range(options.times):
-            for fault in options.fault or clients.FAULTS:
+            for fault in faults:
                 folder = next_folder(options.into, fault)
                 try:
-                    run = bed.run(fault, folder, options.healthy, options.faulty, options.keep)
+                    run = bed.run(fault, folder, options)
                 except (ClusterError, HostError) as error:
                     failed += 1
                     say(f"{fault} ({turn + 1}) failed: {error}")
@@ -96,11 +98,16 @@ def parse():
     parser.add_argument("-n", "--times", type=int, help="each fault so often (default 3, of clients 5)")
     parser.add_argument("--healthy", type=float, default=360, help="clients: seconds before it (default %(default)s)")
     parser.add_argument("--faulty", type=float, default=300, help="clients: seconds of it (default %(default)s)")
+    parser.add_argument(
+        "--until-named", action="store_true", help="clients: the fault ends half a minute after it is named"
+    )
     parser.add_argument("--keep", action="store_true", help="clients: leave the store of each run in its folder")
     parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where plumbd and plumb are")
     options = parser.parse_intermixed_args()
     of_clients = options.what == "clients"
+    options.table = options.what == "table" or (of_clients and options.fault == ["table"])
+    options.fault = [] if options.table else options.fault
     known = clients.FAULTS if of_clients else JOB_OF
     unknown = set(options.fault) - set(known)
     if unknown:
@@ -115,7 +122,7 @@ def main():
     failed = 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        if options.what != "table":
+        if not options.table:
             if why_no_namespaces():
                 sys.exit(f"faults: hosts of their own cannot be made here: {why_no_namespaces()}")
             failed = watch_clients(options) if options.what == "clients" else record(options)

@@ -1,5 +1,5 @@
-"""Clients of HDFS without Spark: two of them read or write all the time, something becomes slow, and `plumb slow` is
-asked again and again what it is. Each run leaves a folder:
+"""Clients of HDFS: two of them, or an application of Spark, read or write all the time, something becomes slow, and
+`plumb slow` is asked again and again what it is. Each run leaves a folder:
 
     run.json          what was done, what should be named, and what was, with the times
     injections.jsonl  what was made slow, where and when (faults.py)
@@ -7,6 +7,7 @@ asked again and again what it is. Each run leaves a folder:
 """
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -16,11 +17,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 
-from script.hdfs.cluster import Cluster, free_port
+from script.hdfs.cluster import Cluster, free_port, wait_for
 from script.hdfs.jars import ClusterError
-from script.spark.faults import Faults
+from script.spark.faults import Faults, read_injections
 from script.spark.hosts import Namespaces
-from script.spark.runs import BLOCK, DATANODES, HADOOP, SLOW, Bed, wait_end
+from script.spark.runs import BLOCK, DATANODES, HADOOP, SLOW, WORKER_HOSTS, Bed, wait_end
+from script.spark.slow_stages import judge_stages, stage_times
 from script.spark.standalone import Agent
 
 CLIENTS = ("client1", "client2")
@@ -28,6 +30,8 @@ OTHER = "datanode3"
 THREADS, PAUSE_MS = 2, 200
 # How often is asked, and how far from the truth the begin may be.
 ASK_SECONDS, BEGIN_SECONDS = 10, 60
+# A fault that is to end once it is named goes on for so long.
+NAMED_SECONDS = 30
 READY_SECONDS = 180
 DISK = {"disk", "disk or network"}
 NETWORK = {"network", "disk or network"}
@@ -37,7 +41,7 @@ LINK = {"link"}
 # A process that stands still shows as whatever it was doing.
 ANY = None
 
-# load, replication: of HdfsLoad; guilty: [(hosts, layers)], one of the hosts must be named for each.
+# load, replication: of HdfsLoad, or of SPARK_JOBS; guilty: [(hosts, layers)], one of the hosts must be named for each.
 Fault = namedtuple("Fault", "load replication make guilty")
 
 
@@ -91,6 +95,7 @@ FAULTS = {
         "write", 3, lambda faults: faults.slow_network(CLIENTS[1]), guilty(CLIENTS[1], {"network", "client"})
     ),
     "slow-link": Fault("write", 3, lambda faults: faults.slow_link(SLOW, OTHER), [((SLOW, OTHER), LINK)]),
+    "read-slow-link": Fault("read", 1, lambda faults: faults.slow_link(SLOW, CLIENTS[1]), [((SLOW, CLIENTS[1]), LINK)]),
     "two-faults": Fault(
         "write",
         3,
@@ -99,11 +104,30 @@ FAULTS = {
     ),
     "small-files": Fault("small", 3, lambda _: nothing(), []),
     "none": Fault("write", 3, lambda _: nothing(), []),
+    # All tasks are slow: each reads or writes at so many DataNodes that the slow one is among them.
+    "spark-write-slow-disk": on_datanode("spark-write", 3, "slow_writes", DISK),
+    "spark-write-slow-network": on_datanode("spark-write", 3, "slow_network", NETWORK),
+    "spark-write-starved-cpu": on_datanode("spark-write", 3, "starved", PROCESSOR),
+    "spark-read-slow-disk": on_datanode("spark-read", 1, "slow_disk", DISK),
+    "spark-read-slow-network": on_datanode("spark-read", 1, "slow_network", NETWORK),
+    "spark-read-starved-cpu": on_datanode("spark-read", 1, "starved", PROCESSOR),
 }
+# What is not said, beside which faults are to be made.
+ALL_CLIENTS = [name for name in FAULTS if not name.startswith("spark-")]
+
+# Of jobs.py, its arguments, and more of Spark's properties; jobs go on until a file is there, their last argument.
+SPARK_JOBS = {
+    "spark-write": ("write_on", ["/out"], {"spark.hadoop.dfs.blocksize": str(BLOCK)}),
+    "spark-read": ("scan_on", ["/text"], {"spark.sql.files.maxPartitionBytes": str(8 * BLOCK)}),
+}
+# Where time stays for which nobody is seen to work.
+CLIENT_HOSTS = {*CLIENTS, *WORKER_HOSTS, "driver"}
+# A node is judged from so many minutes on.
+LEARN_MINUTES = 5
 
 
 # What is counted as one operation: the last call of a file that is written, the first of one that is read.
-OPERATION = {"read": "DFSInputStream#new"}
+OPERATION = {"read": "DFSInputStream#new", "spark-read": "DFSInputStream#new"}
 WRITTEN = "DFSOutputStream#close"
 MINUTE_NS = 60_000_000_000
 
@@ -134,7 +158,7 @@ def lost_shares(lost, guilty_hosts):
         return {"seconds": total}
     parts = {"guilty": 0.0, "innocent": 0.0, "clients": 0.0}
     for host, seconds in lost.items():
-        part = "guilty" if host in guilty_hosts else "clients" if host in CLIENTS else "innocent"
+        part = "guilty" if host in guilty_hosts else "clients" if host in CLIENT_HOSTS else "innocent"
         parts[part] += seconds
     return {"seconds": total, **{part: seconds / total for part, seconds in parts.items()}}
 
@@ -155,15 +179,41 @@ def judge(fault, begin_ms, rows):
     return all(found), off, [row for row in rows if row.get("host") not in hosts]
 
 
+def windows_of(timelines, spells, since_ns, until_ns):
+    """{"windows": of hosts and classes of work that begin in [since, until), "bad", "suspected": of these}. timelines:
+    those of `plumb nodes HOST`, by host; spells: of `plumb nodes`."""
+    ill = [spell for spell in spells if spell["state"] in ("suspected", "recovered") and "host" in spell]
+    counts = {"windows": 0, "bad": 0, "suspected": 0}
+    for host, series in timelines.items():
+        for one in series:
+            times = [
+                (spell["begin_time_ns"] - MINUTE_NS, spell.get("end_time_ns", until_ns))
+                for spell in ill
+                if (spell["host"], spell["class"]) == (host, one["class"])
+            ]
+            for point in one["points"]:
+                if not since_ns <= point["time_ns"] < until_ns:
+                    continue
+                counts["windows"] += 1
+                counts["bad"] += point.get("bad", False)
+                counts["suspected"] += any(begin < point["time_ns"] < end for begin, end in times)
+    return counts
+
+
 class ClientBed(Bed):
-    """Hosts, plumbd and HDFS; no Spark."""
+    """Hosts, plumbd and HDFS; and Spark, when one of the faults is to be made under it."""
+
+    def __init__(self, work, build, faults):
+        super().__init__(work, build)
+        self.with_spark = any(FAULTS[fault].load in SPARK_JOBS for fault in faults)
 
     def _start(self):
         self.work.mkdir(parents=True, exist_ok=True)
         servers = ["namenode", *(f"datanode{i}" for i in range(1, DATANODES + 1))]
-        self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", [*servers, *CLIENTS]))
+        workers = WORKER_HOSTS if self.with_spark else ()
+        self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", [*servers, *CLIENTS, *workers]))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
-        self.agent = Agent({"receivers": self.thrift, "sampling": "always"})
+        self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})
         self.hdfs = self.stack.enter_context(
             Cluster(
                 self.work / "hdfs",
@@ -174,8 +224,30 @@ class ClientBed(Bed):
                 agent=self.agent,
             )
         )
+        if self.with_spark:
+            self._start_spark()
         self.faults = Faults(self.hosts, self.hdfs, None, self.work / "injections.jsonl")
         self.stack.callback(self.faults.close)
+
+    def loads(self, stack, fault):
+        """Starts what reads or writes, until the stack ends: the processes."""
+        if fault.load in SPARK_JOBS:
+            return [stack.enter_context(self.application(fault))]
+        return [stack.enter_context(self.load(client, fault)) for client in CLIENTS]
+
+    @contextmanager
+    def application(self, fault):
+        job, paths, conf = SPARK_JOBS[fault.load]
+        over, begin = self.work / "over", time.time()
+        over.unlink(missing_ok=True)
+        conf = {**conf, "spark.hadoop.dfs.replication": str(fault.replication)}
+        with self.spark.submit(job, [*map(self.hdfs.url, paths), over], fault.load, conf) as process:
+            try:
+                wait_for(lambda: self._first_task(begin) or process.poll() is not None, READY_SECONDS, "a task")
+                yield process
+            finally:
+                over.touch()
+                process.wait(READY_SECONDS)
 
     @contextmanager
     def load(self, client, fault):
@@ -196,30 +268,63 @@ class ClientBed(Bed):
             process.wait(READY_SECONDS)
             process.stdout.close()
 
-    def run(self, name, folder, healthy=360, faulty=300, keep=False):
-        """One fault. 'folder' is there, whole, or not at all; with the store of it, if that is to be kept."""
+    def run(self, name, folder, options):
+        """One fault. 'folder' is there, whole, or not at all. options: healthy and faulty, how many seconds before it
+        and of it; until_named: no longer than until it is named; keep: its store, too."""
         fault, partial = FAULTS[name], Path(f"{folder}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         if name == "namenode-lock" and not self.faults.load:
             self.faults.prepare_namenode_load()
         self.faults.record = partial / "injections.jsonl"
-        with ExitStack() as stack:
-            http = self.faults.http = stack.enter_context(self.plumbd(partial))
-            loads = [stack.enter_context(self.load(client, fault)) for client in CLIENTS]
-            until(loads, time.monotonic() + healthy)
-            stack.enter_context(fault.make(self.faults))
-            about = self._watch(fault, http, loads, faulty)
-            about["lost"] = self._lost(fault, http, about["begin_ms"], healthy)
+        with self.plumbd(partial) as http:
+            self.faults.http = http
+            with ExitStack() as stack:
+                loads = self.loads(stack, fault)
+                until(loads, time.monotonic() + options.healthy)
+                before = named(ask_slow(http))
+                stack.enter_context(fault.make(self.faults))
+                about = self._watch(fault, http, loads, options)
+                about["lost"] = self._lost(fault, http, about["begin_ms"], options.healthy)
+                about["windows"] = windows_without_fault(http, about["begin_ms"] if fault.guilty else None)
+            about["wrong"] = sorted({*map(tuple, about["wrong"]), *before})
+            if fault.load in SPARK_JOBS:
+                about["why"] = self._why(fault, partial, http)
         about.update(
-            fault=name, load=fault.load, replication=fault.replication, healthy=healthy, faulty=faulty, hadoop=HADOOP
+            fault=name,
+            load=fault.load,
+            replication=fault.replication,
+            healthy=options.healthy,
+            faulty=options.faulty,
+            hadoop=HADOOP,
+            processors=os.cpu_count(),
         )
         (partial / "run.json").write_text(json.dumps(about, indent=1) + "\n")
-        for part in ("journal",) if keep else ("store", "journal"):
+        for part in ("journal",) if options.keep else ("store", "journal"):
             shutil.rmtree(partial / part)
         shutil.rmtree(folder, ignore_errors=True)
         partial.rename(folder)
         return about
+
+    def _why(self, fault, folder, http):
+        """What `plumb why` says of the application, against what is true of its stages."""
+        log = self.last_log()
+        self.hdfs.wait_all_sent()
+        program = self.build / "spark-bridge/plumb-bridge"
+        subprocess.run([str(program), "--receiver", self.thrift, str(log)], check=True, stdout=subprocess.DEVNULL)
+        shutil.copy(log, folder / "events")
+        answer = ask(http, f"why?app={log.name}&limit=0")
+        found = subprocess.run(
+            [str(self.build / "analyzer/plumb"), "--server", http, "why", log.name],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        injection = read_injections(folder / "injections.jsonl")[0]
+        ((host,), layers) = fault.guilty[0]
+        times = [injection["begin_ms"], injection["end_ms"]]
+        judged = judge_stages(stage_times(log), times, answer["stages"], host, layers)
+        return {**judged, "text": found.stdout.splitlines()[:3], "stages": answer["stages"]}
 
     def _lost(self, fault, http, begin_ms, healthy):
         """What the fault cost, and where: of whole minutes before it and of it."""
@@ -232,24 +337,42 @@ class ClientBed(Bed):
         lost = lost_by_host(before, during, OPERATION.get(fault.load, WRITTEN))
         return lost and lost_shares(lost, {host for hosts, _ in fault.guilty for host in hosts})
 
-    def _watch(self, fault, http, loads, faulty):
+    def _watch(self, fault, http, loads, options):
         begin, begin_ms = time.monotonic(), time.time_ns() // 1_000_000
-        seconds, rows = None, []
-        while (left := begin + faulty - time.monotonic()) > 0:
+        seconds, rows, wrong, busy = None, [], set(), []
+        end = begin + options.faulty
+        while (left := end - time.monotonic()) > 0:
             until(loads, time.monotonic() + min(ASK_SECONDS, left))
             rows = ask_slow(http)
+            wrong.update(named(judge(fault, begin_ms, rows)[2]))
+            busy.append(os.getloadavg()[0])
             if seconds is None and fault.guilty and judge(fault, begin_ms, rows)[0]:
                 seconds = time.monotonic() - begin
-        right, off, wrong = judge(fault, begin_ms, rows)
+                end = min(end, time.monotonic() + NAMED_SECONDS) if options.until_named else end
         return {
             "begin_ms": begin_ms,
             "guilty": [[list(hosts), sorted(layers or ["any"])] for hosts, layers in fault.guilty],
-            "right": right and not wrong if not fault.guilty else seconds is not None,
+            "right": seconds is not None if fault.guilty else not wrong,
             "seconds": seconds,
-            "begin_off_seconds": off,
-            "wrong": [[row.get("host", "all hosts"), row["layer"]] for row in wrong],
+            "begin_off_seconds": judge(fault, begin_ms, rows)[1],
+            "wrong": sorted(wrong),
             "named": rows,
+            "load_average": median(busy),
         }
+
+
+def named(rows):
+    """{(host, layer)}"""
+    return {(row.get("host", "all hosts"), row["layer"]) for row in rows}
+
+
+def windows_without_fault(http, begin_ms):
+    """Windows of hosts and classes of work that were judged before it began (None: there is none)."""
+    nodes = ask(http, "nodes?limit=0")
+    hosts = sorted({row["host"] for row in nodes["nodes"]})
+    timelines = {host: ask(http, f"nodes?host={host}")["timeline"] for host in hosts}
+    end_ns = nodes["until_time_ns"] if begin_ms is None else begin_ms * 1_000_000 // MINUTE_NS * MINUTE_NS
+    return windows_of(timelines, nodes["spells"], nodes["since_time_ns"] + LEARN_MINUTES * MINUTE_NS, end_ns)
 
 
 def ask(http, question):
@@ -290,27 +413,72 @@ def lost_texts(lost):
     return [f"{lost['seconds']:.0f}", *shares]
 
 
+def share_text(run):
+    counts = run.get("windows")
+    return f"{counts['suspected']} of {counts['windows']}" if counts and counts["windows"] else "-"
+
+
+def run_row(fault, number, run):
+    after = "-" if run["seconds"] is None else f"{run['seconds']:.0f}"
+    off = ", ".join(f"{seconds:.0f}" for seconds in run["begin_off_seconds"]) or "-"
+    return (
+        f"| {fault} | {run['load']} | {run['replication']} | {number} | {'yes' if run['right'] else 'no'} "
+        f"| {after} | {off} | {texts(run['wrong'])} | {' | '.join(lost_texts(run.get('lost')))} "
+        f"| {share_text(run)} |"
+    )
+
+
+def all_row(fault, runs):
+    right = sum(run["right"] for run in runs)
+    times = [run["seconds"] for run in runs if run["seconds"] is not None]
+    near = [seconds <= BEGIN_SECONDS for run in runs for seconds in run["begin_off_seconds"]]
+    return (
+        f"| **{fault}** | | | all | {right} of {len(runs)} | {f'{median(times):.0f}' if times else '-'} "
+        f"| {f'{sum(near)} of {len(near)} within {BEGIN_SECONDS}' if near else '-'} "
+        f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} | | | | |"
+    )
+
+
+def stages_rows(fault, runs):
+    return [
+        f"| {fault} | {number} | {why['found']} of {why['slow']} "
+        f"| {len(why['wrong'])} of {why['well']} | {why['text'][0] if why['text'] else '-'} |"
+        for number, why in enumerate((run.get("why") for run in runs), 1)
+        if why
+    ]
+
+
+def recorded(runs):
+    """When and where, of all of them."""
+    days = sorted({time.strftime("%Y-%m-%d", time.gmtime(run["begin_ms"] / 1e3)) for run in runs})
+    loads = [run["load_average"] for run in runs]
+    processors = sorted({str(run["processors"]) for run in runs})
+    return (
+        f"Recorded on {' and '.join(days)}, {' or '.join(processors)} processors, load average "
+        f"{min(loads):.1f} to {max(loads):.1f}."
+    )
+
+
 def table(folder):
-    """Markdown: a line for each run, and one for all of a fault."""
+    """Markdown: a line for each run, and one for all of a fault; and of Spark its stages."""
     lines = [
         "| fault | load | replicas | run | right | after, s | begin off by, s | named wrongly "
-        "| lost, s | at the guilty, % | at innocent servers, % |",
-        "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|",
+        "| lost, s | at the guilty, % | at innocent servers, % | suspected of windows before |",
+        "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|--:|",
     ]
-    for fault, runs in runs_in(folder).items():
-        for number, run in enumerate(runs, 1):
-            after = "-" if run["seconds"] is None else f"{run['seconds']:.0f}"
-            off = ", ".join(f"{seconds:.0f}" for seconds in run["begin_off_seconds"]) or "-"
-            lines.append(
-                f"| {fault} | {run['load']} | {run['replication']} | {number} | {'yes' if run['right'] else 'no'} "
-                f"| {after} | {off} | {texts(run['wrong'])} | {' | '.join(lost_texts(run.get('lost')))} |"
-            )
-        right = sum(run["right"] for run in runs)
-        times = [run["seconds"] for run in runs if run["seconds"] is not None]
-        near = [seconds <= BEGIN_SECONDS for run in runs for seconds in run["begin_off_seconds"]]
-        lines.append(
-            f"| **{fault}** | | | all | {right} of {len(runs)} | {f'{median(times):.0f}' if times else '-'} "
-            f"| {f'{sum(near)} of {len(near)} within {BEGIN_SECONDS}' if near else '-'} "
-            f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} | | | |"
-        )
+    found, stages = runs_in(folder), []
+    for fault, runs in found.items():
+        lines += [run_row(fault, number, run) for number, run in enumerate(runs, 1)]
+        lines.append(all_row(fault, runs))
+        stages += stages_rows(fault, runs)
+    if stages:
+        lines += [
+            "",
+            "| fault | run | slow stages that `plumb why` names rightly | others named | its first line |",
+            "|---|--:|--:|--:|---|",
+            *stages,
+        ]
+    known = [run for runs in found.values() for run in runs if "load_average" in run]
+    if known:
+        lines += ["", recorded(known)]
     return "\n".join(lines)

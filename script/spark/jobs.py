@@ -53,6 +53,21 @@ def scan(spark, path, repeat="1"):
 
 
 @job
+def scan_on(spark, path, over):
+    """Until the file 'over' is there."""
+    while not Path(over).exists():
+        scan(spark, path)
+
+
+@job
+def write_on(spark, out, over, tasks="9", rows="16000"):
+    """Little but writing to HDFS, 2 MB in each task, again and again until the file 'over' is there."""
+    lines = spark.range(0, int(tasks) * int(rows), 1, int(tasks)).select(F.sha2(F.col("id").cast("string"), 512))
+    while not Path(over).exists():
+        lines.write.mode("overwrite").text(out)
+
+
+@job
 def sort(spark, path, out):
     spark.read.text(path).orderBy("value").write.mode("overwrite").text(out)
 

@@ -31,6 +31,7 @@ from script.spark.standalone import DEFAULT_SPARK, Agent, Standalone
 
 HADOOP = "3.5.0"
 DATANODES, WORKERS = 4, 3
+WORKER_HOSTS = tuple(f"worker{i}" for i in range(1, WORKERS + 1))
 BLOCK = 1 << 20
 BLOCKS = 48
 SLOW, BUSY = "datanode2", "worker2"
@@ -112,7 +113,7 @@ class Bed:
         names = [
             "namenode",
             *(f"datanode{i}" for i in range(1, DATANODES + 1)),
-            *(f"worker{i}" for i in range(1, WORKERS + 1)),
+            *WORKER_HOSTS,
         ]
         self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
@@ -120,6 +121,12 @@ class Bed:
         self.hdfs = self.stack.enter_context(
             Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=self.properties, agent=self.agent)
         )
+        self._start_spark()
+        self.faults = Faults(self.hosts, self.hdfs, self.spark, self.work / "injections.jsonl")
+        self.stack.callback(self.faults.close)
+
+    def _start_spark(self):
+        """With the text that its jobs read."""
         self.spark = self.stack.enter_context(
             Standalone(
                 self.work / "spark",
@@ -131,15 +138,15 @@ class Bed:
                 cores=self.cores,
             )
         )
-        self.faults = Faults(self.hosts, self.hdfs, self.spark, self.work / "injections.jsonl")
-        self.stack.callback(self.faults.close)
         write_text(self.work / "text")
         self.put(self.work / "text", "/text")
-        for i in range(1, WORKERS + 1):
-            self.hosts.limit_cpu(f"worker{i}", self.share)
+        for worker in WORKER_HOSTS:
+            self.hosts.limit_cpu(worker, self.share)
 
     def put(self, local, path):
-        shell = self.hdfs.java("shell", "org.apache.hadoop.fs.FsShell", ["-put", str(local), path], agent=None)
+        """One replica of each block, so that it is known who is read from."""
+        put = ["-D", "dfs.replication=1", "-put", str(local), path]
+        shell = self.hdfs.java("shell", "org.apache.hadoop.fs.FsShell", put, agent=None)
         if shell.wait(SECONDS) != 0:
             raise ClusterError(f"put: {self.hdfs.log_end('shell')}")
 
@@ -232,17 +239,16 @@ class Bed:
     @contextmanager
     def _workers_for(self, fault):
         """A host that is to be kept busy has as much of that as one machine can give to all of them."""
-        workers = [f"worker{i}" for i in range(1, WORKERS + 1)]
         if fault == "busy-network":
-            for worker in workers:
+            for worker in WORKER_HOSTS:
                 self.hosts.limit_network(worker, WORKER_BITS_PER_SECOND)
         if fault == "busy-disk":
-            for worker in workers:
+            for worker in WORKER_HOSTS:
                 self.hosts.write_through(worker, True)
         try:
             yield
         finally:
-            for worker in workers:
+            for worker in WORKER_HOSTS:
                 if fault == "busy-network":
                     self.hosts.limit_network(worker, None)
                 if fault == "busy-disk":
@@ -273,8 +279,12 @@ class Bed:
             wait_end(application, OFF_SECONDS)
         application.wait(SECONDS)
 
+    def last_log(self):
+        """The event log of the last application."""
+        return max(self.spark.events.glob("app-*"), key=lambda path: path.stat().st_mtime)
+
     def _keep(self, fault, folder, output, begin):
-        log = max(self.spark.events.glob("app-*"), key=lambda path: path.stat().st_mtime)
+        log = self.last_log()
         shutil.copy(log, folder / "events")
         for worker in range(1, WORKERS + 1):
             for stderr in (self.spark.work / f"worker{worker}" / log.name).glob("*/stderr"):

@@ -1,8 +1,10 @@
-"""What counts as right and wrong of what `plumb slow` names (bench/faults clients), without a cluster."""
+"""What counts as right and wrong of what `plumb slow` and `plumb why` name (bench/faults clients), without a
+cluster."""
 
 import json
 
 from script.spark import clients
+from script.spark.slow_stages import StageTime, judge_stages
 
 BEGIN_MS = 1_700_000_000_000
 
@@ -67,6 +69,38 @@ def test_what_was_lost_is_compared_by_operation():
     assert clients.lost_by_host([], during, clients.WRITTEN) is None
 
 
+def test_windows_are_counted_by_host_and_class():
+    points = [{"time_ns": minute * clients.MINUTE_NS} for minute in range(10)]
+    points[6]["bad"] = True
+    timelines = {"datanode1": [{"class": "disk-write", "points": points}, {"class": "network", "points": points}]}
+    spell = {"host": "datanode1", "class": "network", "begin_time_ns": int(7.5 * clients.MINUTE_NS)}
+    since, until = 5 * clients.MINUTE_NS, 10 * clients.MINUTE_NS
+
+    def counted(**more):
+        return clients.windows_of(timelines, [spell | more], since, until)
+
+    assert counted(state="suspected") == {"windows": 10, "bad": 2, "suspected": 3}
+    assert counted(state="recovered", end_time_ns=9 * clients.MINUTE_NS)["suspected"] == 2
+    assert counted(state="follows")["suspected"] == counted(state="busier")["suspected"] == 0
+
+
+def test_slow_stages_are_those_of_the_fault():
+    stages = [StageTime(number, 1000 * number, 1000 * number + 900, 9) for number in range(5)]
+
+    def suspect(stage, host, resource):
+        return {"stage": stage, "suspect": {"host": host, "resource": resource}}
+
+    def judged(*named):
+        return judge_stages(stages, (2500, 9000), named, "datanode2", {"network"})
+
+    assert judged() == {"slow": 2, "found": 0, "well": 2, "wrong": []}
+    # Of stage 2, which it touched for less than half, nothing is expected; "server" is the network's other name.
+    right = judged(*(suspect(stage, "datanode2", "server") for stage in (2, 3, 4)))
+    assert (right["found"], right["wrong"]) == (2, [])
+    wrong = judged(suspect(0, "datanode2", "network"), suspect(3, "datanode1", "disk"), {"stage": 4})
+    assert (wrong["found"], wrong["wrong"]) == (0, [[0, "datanode2", "network"], [3, "datanode1", "disk"]])
+
+
 def test_table(tmp_path):
     common = {"load": "write", "replication": 3}
     runs = [
@@ -78,6 +112,11 @@ def test_table(tmp_path):
             "begin_off_seconds": [30.0],
             "wrong": [],
             "lost": {"seconds": 91.4, "guilty": 0.93, "innocent": 0.02, "clients": 0.05},
+            "windows": {"windows": 40, "bad": 2, "suspected": 1},
+            "why": {"slow": 4, "found": 3, "well": 7, "wrong": [], "text": ["Stage 9: all its tasks wait"]},
+            "begin_ms": BEGIN_MS,
+            "processors": 2,
+            "load_average": 1.25,
         },
         {"fault": "write-hung", "right": False, "seconds": None, "begin_off_seconds": [], "wrong": [["x", "disk"]]},
     ]
@@ -85,9 +124,15 @@ def test_table(tmp_path):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "run.json").write_text(json.dumps({**common, **run}))
     assert clients.table(tmp_path).splitlines()[2:] == [
-        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - | 91 | 93 | 2 |",
-        "| write-hung | write | 3 | 2 | no | - | - | x: disk | - | - | - |",
-        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 | | | |",
-        "| none | write | 3 | 1 | yes | - | - | - | - | - | - |",
-        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 | | | |",
+        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - | 91 | 93 | 2 | 1 of 40 |",
+        "| write-hung | write | 3 | 2 | no | - | - | x: disk | - | - | - | - |",
+        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 | | | | |",
+        "| none | write | 3 | 1 | yes | - | - | - | - | - | - | - |",
+        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 | | | | |",
+        "",
+        "| fault | run | slow stages that `plumb why` names rightly | others named | its first line |",
+        "|---|--:|--:|--:|---|",
+        "| write-hung | 1 | 3 of 4 | 0 of 7 | Stage 9: all its tasks wait |",
+        "",
+        "Recorded on 2023-11-14, 2 processors, load average 1.2 to 1.2.",
     ]
