@@ -2,10 +2,10 @@
 
 import pytest
 
-from script.hdfs.cluster import wait_for
 from script.hdfs.jars import tour_classes
-from tests.agent.tours import VERSIONS, Cluster, Forest, agent, home_of, java_for, start_plumbd, traced_tour
+from tests.agent.tours import VERSIONS, Cluster, agent, home_of, java_for, start_plumbd, traced_tour
 
+BUSY = "datanode3"  # whose own work is traced
 FS_SHELL = "org.apache.hadoop.fs.FsShell"
 SHELL_SECONDS = 120
 
@@ -33,38 +33,23 @@ def plumbds(plumbd_program, tmp_path_factory):
 @pytest.fixture(scope="session")
 def toured(tour_program, plumbds, tmp_path_factory):
     """toured(version) or toured(version, java release): the agent in every process, every call of the application
-    traced. The release is the version's own unless given."""
+    traced, and what the NameNode and one DataNode do of their own accord. The release is the version's own unless
+    given."""
     done = {}
 
     def get(version, java=None):
         java = java or java_for(version)
         if (version, java) not in done:
             plumbd = plumbds()
+            quiet, busy = (agent(plumbd, sampling="always", background=word) for word in ("off", "on"))
             cluster = Cluster(
-                tmp_path_factory.mktemp("hdfs"), version, agent=agent(plumbd, sampling="always"), java=home_of(java)
+                tmp_path_factory.mktemp("hdfs"),
+                version,
+                agent={"*": quiet, "namenode": busy, BUSY: busy},
+                java=home_of(java),
             )
-            done[version, java] = traced_tour(cluster, plumbd, tour_program)
+            done[version, java] = traced_tour(cluster, plumbd, tour_program, until=lambda: reported(plumbd))
         return done[version, java]
-
-    return get
-
-
-@pytest.fixture(scope="session")
-def background(plumbds, tmp_path_factory):
-    """background(version): the forest of a small cluster, its own work traced; a file came and went meanwhile."""
-    done = {}
-
-    def get(version):
-        if version not in done:
-            plumbd = plumbds()
-            traced = agent(plumbd, background="on", sampling="always")
-            agents, home = {"namenode": traced, "datanode": traced}, home_of(java_for(version))
-            with Cluster(tmp_path_factory.mktemp("hdfs"), version, datanodes=1, agent=agents, java=home) as cluster:
-                for command in (["-put", str(cluster.conf / "core-site.xml"), "/file"], ["-rm", "-skipTrash", "/file"]):
-                    assert cluster.java("shell", FS_SHELL, command).wait(SHELL_SECONDS) == 0, cluster.log_end("shell")
-                wait_for(lambda: reported(plumbd), 60, "heartbeats, reports and a command traced")
-            done[version] = Forest(plumbd)
-        return done[version]
 
     return get
 
@@ -82,7 +67,7 @@ def reported(plumbd):
         "NameNodeRpcServer#blockReceivedAndDeleted",
         "BPOfferService#processCommandFromActor",
     }
-    return rows >= told and "BlockCommand" in block_commands(Forest(plumbd))
+    return rows >= told and plumbd.ask("traces?annotation=command=BlockCommand&limit=1")["traces"]
 
 
 def block_commands(forest):

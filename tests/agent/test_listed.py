@@ -6,13 +6,12 @@ import subprocess
 import pytest
 
 from script.hdfs.attach import agent_command
-from script.hdfs.jars import agent_jar, compile_java, hadoop_jars, version_number
+from script.hdfs.jars import agent_jar, compile_java, hadoop_jars
 from script.hdfs.spark import spark_home
 from tests.agent.listed import DIFFERENCES, NEITHER, expected
-from tests.agent.tours import LONGER, SUITE, home_of, java_for
+from tests.agent.tours import VERSIONS, home_of, java_for
 from tests.conftest import ROOT
 
-ALL = sorted(SUITE + LONGER, key=version_number)
 # Spark's version to that of the shaded Hadoop client in it.
 SHADED = {"3.5.6": "3.3.4", "4.3.0": "3.5.0"}
 
@@ -28,7 +27,7 @@ def verifier(tmp_path_factory):
     return compile_java([source], tmp_path_factory.mktemp("verify"))
 
 
-@pytest.fixture(params=ALL + [f"spark-{version}" for version in SHADED], scope="module")
+@pytest.fixture(params=VERSIONS + [f"spark-{version}" for version in SHADED], scope="module")
 def jars(request):
     """(Hadoop's version, jars, only those of a client?)"""
     if not request.param.startswith("spark-"):
@@ -84,4 +83,4 @@ def test_every_difference_is_of_a_line(findings):
 
 def test_no_line_is_found_nowhere(findings):
     for line in lines(findings):
-        assert any(expected(line, version) for version in ALL), line
+        assert any(expected(line, version) for version in VERSIONS), line

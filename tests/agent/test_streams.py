@@ -4,7 +4,7 @@ file, with all that was written, waited for and done on the DataNodes."""
 import pytest
 
 from script.hdfs.attach import Agent
-from tests.agent.tours import Cluster, number, spans, total, traced_tour
+from tests.agent.tours import NEWEST, Cluster, number, spans, total, traced_tour
 
 STREAM = "DFSOutputStream#stream"
 # Each of them was a trace of its own without the stream.
@@ -12,7 +12,7 @@ CALLS = {"DFSOutputStream#write", "DFSOutputStream#close", "hflush", "hsync", "w
 WAITS = {"dataStreamer", "hflush", "hsync", "DFSOutputStream#close", "waitForAckedSeqno"}
 
 
-@pytest.fixture(scope="module", params=["3.3.1", "3.5.0"])
+@pytest.fixture(scope="module", params=NEWEST)
 def run(request, tour_program, plumbds, tmp_path_factory):
     """The tour of an application that has no roots of its own."""
     plumbd = plumbds()

@@ -3,10 +3,10 @@
 import pytest
 
 from script.hdfs.attach import Woven, weave
-from tests.agent.tours import SITE_LIST, Cluster, agent, operations, shape, traced_tour
+from tests.agent.tours import NEWEST, SITE_LIST, Cluster, agent, operations, shape, traced_tour
 
 
-@pytest.fixture(scope="module", params=["3.3.1", "3.5.0"])
+@pytest.fixture(scope="module", params=NEWEST)
 def run(request, tour_program, plumbds, tmp_path_factory):
     """No agent in any process; the application is woven too."""
     work, plumbd = tmp_path_factory.mktemp("woven"), plumbds()

@@ -16,7 +16,7 @@ def post(plumbd, mark, **headers):
     """(status, answer) of a mark, or of bytes that should be one."""
     body = mark if isinstance(mark, (bytes, str)) else json.dumps(mark)
     connection = http.client.HTTPConnection(*plumbd.http.rsplit(":", 1), timeout=60)
-    headers = {"Content-Type": "application/json"} | {name.replace("_", "-"): text for name, text in headers.items()}
+    headers = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request("POST", "/api/v1/marks", body, headers)
     reply = connection.getresponse()
     return reply.status, json.loads(reply.read())
@@ -71,8 +71,8 @@ def test_a_begin_as_it_was_printed_names_the_mark(plumbd, plumb_program):
     other = mark("another one")
     ago = mark("--begin", "20m", "disk throttled")
     exact = mark("--begin", str(time.time_ns() // 1000 * 1000 + 7), "by a program")
-    for printed, text in ((begin, "rolling restart"), (ago, "disk throttled"), (exact, "by a program")):
-        assert mark("--begin", printed, "--end", "now", text) == printed
+    for printed, what in ((begin, "rolling restart"), (ago, "disk throttled"), (exact, "by a program")):
+        assert mark("--begin", printed, "--end", "now", what) == printed
     wait_for(lambda: sum("end_time_ns" in row for row in plumbd.ask("marks")["marks"]) == 3)
     rows = {row["text"]: row for row in plumbd.ask("marks")["marks"]}
     assert len(plumbd.ask("marks")["marks"]) == len(rows) == 4
@@ -98,7 +98,10 @@ def test_what_is_no_mark_is_refused(plumbd):
 def over_thrift(plumbd, *marks):
     """The reply to marks (host, begin, end, text) that a program sends as records."""
     rows = [
-        field(STRING, 1, text(host)) + field(I64, 2, i64(begin)) + field(I64, 4, i64(end)) + field(STRING, 5, text(what))
+        field(STRING, 1, text(host))
+        + field(I64, 2, i64(begin))
+        + field(I64, 4, i64(end))
+        + field(STRING, 5, text(what))
         for host, begin, end, what in marks
     ]
     records = field(I32, 1, i32(1)) + field(LIST, 13, items(STRUCT, [row + b"\0" for row in rows])) + b"\0"
