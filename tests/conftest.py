@@ -25,13 +25,24 @@ SECONDS_NOTED = ROOT / "build/python-seconds.json"
 seconds_of_files = Counter()
 
 
+# What takes longest of the suite begins first, so that no worker is left alone with it at the end.
+LONGEST = ("tours", "test_live", "test_spark", "test_ready_again", "test_install", "test_recovery", "test_kafka")
+
+
+def group_of(item):
+    """A file stays together, for its fixtures; so do all that share clusters."""
+    return "tours" if "toured" in item.fixturenames else item.path.stem
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """For pytest -n 2 --dist loadgroup: a file stays together, for its fixtures; so do all that share clusters."""
+    """For pytest -n 2 --dist loadgroup."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
-            shares = {"toured", "background"} & set(item.fixturenames)
-            item.add_marker(pytest.mark.xdist_group("tours" if shares else item.path.stem))
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    if hasattr(config, "workerinput"):
+        places = {group: place for place, group in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(group_of(item), len(places)))
 
 
 def pytest_runtest_logreport(report):

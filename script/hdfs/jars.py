@@ -2,6 +2,7 @@
 
 Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -41,19 +42,19 @@ def run(command, what):
 
 
 def once(folder, make):
-    """The folder, which make(partial folder) fills the first time; several processes may try at once."""
+    """The folder, which make(partial folder) fills the first time. Who asks meanwhile waits for it."""
     if folder.is_dir():
         return folder
-    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
-    try:
-        make(partial)
-        partial.rename(folder)
-    except OSError:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
-            raise
-        # Another process was faster.
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+            partial = folder.with_name(f"{folder.name}.{os.getpid()}")
+            try:
+                make(partial)
+                partial.rename(folder)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 

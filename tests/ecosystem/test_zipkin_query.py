@@ -7,7 +7,7 @@ import urllib.parse
 
 import pytest
 
-from script.hdfs.jars import cache_root, once, run
+from script.hdfs.jars import whole_jar
 from tests.conftest import ROOT, Plumbd
 from tests.ecosystem.test_otlp import post
 from tests.receiver.sender import OK, Sender, span
@@ -20,12 +20,7 @@ DAY_MS = 24 * 3600 * 1000
 
 @pytest.fixture(scope="session")
 def zipkin_jar():
-    def get(partial):
-        artifact = f"-Dartifact=io.zipkin.zipkin2:zipkin:{VERSION}"
-        command = ["mvn", "-q", "-B", "dependency:copy", artifact, f"-DoutputDirectory={partial}"]
-        run(command, f"Maven could not get Zipkin {VERSION}")
-
-    return once(cache_root() / f"zipkin-{VERSION}", get) / f"zipkin-{VERSION}.jar"
+    return whole_jar("io.zipkin.zipkin2", "zipkin", VERSION)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from script.hdfs.jars import ROOT, cache_root, once, run
+from script.hdfs.jars import ROOT, whole_jar
 from tests.load.conftest import plan, records
 
 MIX = "stat=2,list=1,write=1"
@@ -14,14 +14,7 @@ MIX = "stat=2,list=1,write=1"
 @pytest.fixture(scope="session")
 def histogram_jar():
     version = re.search(r"<hdrhistogram.version>(.*?)<", (ROOT / "tracer-patches/pom.xml").read_text())[1]
-    artifact = f"org.hdrhistogram:HdrHistogram:{version}"
-
-    def get(partial):
-        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={partial}"]
-        run(command, f"Maven could not get {artifact}")
-
-    (jar,) = once(cache_root() / f"hdrhistogram-{version}", get).glob("*.jar")
-    return jar
+    return whole_jar("org.hdrhistogram", "HdrHistogram", version)
 
 
 def process(jar, log, tag):
