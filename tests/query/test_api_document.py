@@ -20,6 +20,20 @@ ANSWERS = sorted((ROOT / "tests/data/query").glob("*.json"))
 FREE = {"peaks", "annotations", "centre", "others", "apart", "properties", "metrics", "task_states"}
 
 
+# An answer as the document lays it out: in lines of its own, with comments. What is short is code in a sentence.
+BLOCK = re.compile(r"^( +)\{\n(.*?)^\1\}$", re.M | re.S)
+
+
+def shapes(text):
+    return re.findall(r"`(\{.*\})`", text) + [re.sub(r" *//[^\n]*", "", body) for _, body in BLOCK.findall(text)]
+
+
+def test_long_answers_are_laid_out():
+    assert len(BLOCK.findall(DOCUMENT)) > 40
+    prose = re.sub(r"^\|.*", "", DOCUMENT, flags=re.M)
+    assert [shape for shape in shapes(prose) if "\n" not in shape and len(shape) > 120] == []
+
+
 def fields(value):
     if isinstance(value, list):
         for element in value:
@@ -118,8 +132,8 @@ def test_no_field_is_described_in_vain():
     }
     for question in ALLOWED:
         text = re.split(r"From a running plumbd", SECTIONS[question])[0]
-        for shape in re.findall(r"`(\{.*\})`", text):
-            names = set(re.findall(r'"(\w+)"(?=[,:} (])', re.sub(r'"state": [^,}]*', '"state" ', shape)))
+        for shape in shapes(text):
+            names = set(re.findall(r'"(\w+)"(?=[,:} (\n])', re.sub(r'"state": [^,}]*', '"state" ', shape)))
             names -= {"flags", "notes", "outside"} | set(re.findall(r'\["[^]]*"\]', shape))
             values = {"orphan", "cycle", "reversed", "parent"}
             assert names - found - rarely - values == set(), question
