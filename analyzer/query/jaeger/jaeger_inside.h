@@ -70,7 +70,8 @@ gboolean search_traces(JaegerTraces *traces, const TraceSearch *search, GError *
  * jaeger_trace_id(). */
 gboolean search_add(JaegerTraces *traces, const TraceSearch *search, const char *id, GError **error);
 
-/* Are both halves those of the stored trace, as far as it has an upper one? */
+/* The trace of an id, both halves of which are right, as far as it has an upper one. INPUT, NOT_FOUND. */
+TraceView *jaeger_trace_view(const Asked *asked, const char *id, GError **error);
 gboolean jaeger_same_trace(Archive *archive, const TraceView *view, guint64 high);
 void jaeger_format_id(guint64 high, guint64 low, char id[33]);
 

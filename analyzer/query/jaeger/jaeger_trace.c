@@ -64,6 +64,15 @@ gboolean jaeger_same_trace(Archive *archive, const TraceView *view, guint64 high
     return own == 0 || own == high;
 }
 
+TraceView *jaeger_trace_view(const Asked *asked, const char *id, GError **error) {
+    guint64 high, low;
+    if (!jaeger_trace_id(id, &high, &low, error)) return NULL;
+    g_autoptr(TraceView) view = trace_view_load(asked->archive, low, error);
+    if (view == NULL || jaeger_same_trace(asked->archive, view, high)) return g_steal_pointer(&view);
+    fail(error, PLUMB_ERROR_NOT_FOUND, "there is no trace %s", id);
+    return NULL;
+}
+
 void jaeger_format_id(guint64 high, guint64 low, char id[33]) {
     if (high != 0)
         g_snprintf(id, 33, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", high, low);
@@ -306,14 +315,8 @@ json_t *jaeger_traces_end(JaegerTraces *traces, GError **error) {
 }
 
 json_t *jaeger_trace(const Asked *asked, const char *id, GError **error) {
-    guint64 high, low;
-    if (!jaeger_trace_id(id, &high, &low, error)) return NULL;
-    g_autoptr(TraceView) view = trace_view_load(asked->archive, low, error);
+    g_autoptr(TraceView) view = jaeger_trace_view(asked, id, error);
     if (view == NULL) return NULL;
-    if (!jaeger_same_trace(asked->archive, view, high)) {
-        fail(error, PLUMB_ERROR_NOT_FOUND, "there is no trace %s", id);
-        return NULL;
-    }
     JaegerTraces traces;
     jaeger_traces_begin(&traces, asked);
     jaeger_traces_add(&traces, view);

@@ -46,14 +46,8 @@ static json_t *answer_remote(const Asked *asked, GError **error) {
 /* ---- one trace ---- */
 
 static json_t *answer_trace(const Asked *asked, const char *id, GError **error) {
-    guint64 high, low;
-    if (!jaeger_trace_id(id, &high, &low, error)) return NULL;
-    g_autoptr(TraceView) view = trace_view_load(asked->archive, low, error);
+    g_autoptr(TraceView) view = jaeger_trace_view(asked, id, error);
     if (view == NULL) return NULL;
-    if (!jaeger_same_trace(asked->archive, view, high)) {
-        fail(error, PLUMB_ERROR_NOT_FOUND, "there is no trace %s", id);
-        return NULL;
-    }
     JaegerTraces traces;
     zipkin_traces_begin(&traces, asked, FALSE);
     traces.add(&traces, view);
