@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/model_file.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/model/id_place.h"
-#include "common/wire/json/span_json.h"
 
 #define STRETCHES 4096
 #define NO_PARENT G_MAXUINT32
@@ -34,27 +34,6 @@ struct Generator {
 static guint64 next_random(Generator *g) { return mix64_next(&g->random); }
 
 static double next_unit(Generator *g) { return (double)(next_random(g) >> 11) / 9007199254740992.0; }
-
-static gboolean load_model(const char *path, SpanBatch *model, GError **error) {
-    g_autofree char *text = NULL;
-    gsize length = 0;
-    if (!g_file_get_contents(path, &text, &length, error)) return FALSE;
-    g_autoptr(SpanJsonReader) reader = span_json_reader_new();
-    gsize at = 0;
-    while (at < length) {
-        gsize consumed = 0;
-        span_json_feed(reader, (Bytes){text + at, length - at}, G_MAXUINT, model, &consumed);
-        if (consumed == 0) break;
-        at += consumed;
-    }
-    span_json_finish(reader);
-    SpanJsonCounts counts = span_json_counts(reader);
-    if (counts.bad_values > 0)
-        return fail(error, PLUMB_ERROR_INPUT, "%s: %s", path,
-                    counts.first_error != NULL ? counts.first_error->message : "bad JSON");
-    if (model->spans->len == 0) return fail(error, PLUMB_ERROR_INPUT, "%s holds no spans", path);
-    return TRUE;
-}
 
 static int by_trace(const void *a, const void *b, void *arg) {
     const SpanBatch *model = arg;
@@ -138,7 +117,7 @@ static void begin_batch(Generator *g, guint process) {
 
 Generator *generator_new(const GeneratorOptions *options, GError **error) {
     g_autoptr(SpanBatch) model = batch_new();
-    if (!load_model(options->model_path, model, error)) return NULL;
+    if (!model_read(options->model_path, model, error)) return NULL;
 
     Generator *g = g_new0(Generator, 1);
     g->options = *options;

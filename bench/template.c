@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "bench/model_file.h"
 #include "common/base/error.h"
-#include "common/wire/json/span_json.h"
 
 /* Methods of ClientProtocol whose calls have the shape of a captured one: the file system's method, the client's call,
  * the NameNode's. */
@@ -92,26 +92,6 @@ static guint32 add_name(TemplateSet *set, BatchString name) {
     guint32 string = add_string(set, text, FALSE, numbered);
     if (set->strings->len > before) set->functions++;
     return string;
-}
-
-static gboolean load_model(const char *path, SpanBatch *model, char **text, GError **error) {
-    gsize length = 0;
-    if (!g_file_get_contents(path, text, &length, error)) return FALSE;
-    g_autoptr(SpanJsonReader) reader = span_json_reader_new();
-    gsize at = 0;
-    while (at < length) {
-        gsize consumed = 0;
-        span_json_feed(reader, (Bytes){*text + at, length - at}, G_MAXUINT, model, &consumed);
-        if (consumed == 0) break;
-        at += consumed;
-    }
-    span_json_finish(reader);
-    SpanJsonCounts counts = span_json_counts(reader);
-    if (counts.bad_values > 0)
-        return fail(error, PLUMB_ERROR_INPUT, "%s: %s", path,
-                    counts.first_error != NULL ? counts.first_error->message : "bad JSON");
-    if (model->spans->len == 0) return fail(error, PLUMB_ERROR_INPUT, "%s holds no spans", path);
-    return TRUE;
 }
 
 static int by_trace_and_end(const void *a, const void *b) {
@@ -377,8 +357,7 @@ static void number_shapes(TemplateSet *set) {
 
 TemplateSet *template_set_load(const char *model_path, GError **error) {
     g_autoptr(SpanBatch) model = batch_new();
-    g_autofree char *text = NULL;
-    if (!load_model(model_path, model, &text, error)) return NULL;
+    if (!model_read(model_path, model, error)) return NULL;
 
     g_autoptr(TemplateSet) set = g_new0(TemplateSet, 1);
     set->strings = g_array_new(FALSE, FALSE, sizeof(TemplateString));
