@@ -90,6 +90,7 @@ static gint64 self_time(const CallTree *tree, guint32 node, Window window, Child
             covered += to - from;
             covered_to = to;
         }
+
         const guint32 pattern_node = children->node_of != NULL ? children->node_of[c] : 0;
         const Child child = {MAX(from_ns, window.from_ns), MIN(to_ns, window.to_ns), from_ns, c, pattern_node};
         if (children->turns != NULL && times_turn(children->watch, tree, children->node_of, c)) {
@@ -97,6 +98,7 @@ static gint64 self_time(const CallTree *tree, guint32 node, Window window, Child
             g_array_append_val(children->turns, turn);
             continue;
         }
+
         if (child.begin_ns >= child.end_ns) continue;
         if (times_part(children->watch, children->node_of, c) & PART_ASIDE) continue;
         children_add(children, &child);

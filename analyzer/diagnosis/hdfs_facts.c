@@ -223,16 +223,19 @@ static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
         add_share(sweep, client, &share);
         return;
     }
+
     for (int list = LIST_DISK; list > LIST_WAITING; list--) {
         if (!sweep->list[list]) continue;
         blame_server(sweep, sweep->list[list], ns);
         return;
     }
+
     guint32 other = other_side(sweep, client);
     if (is_asked(sweep, client, other, until_ns)) {
         blame_server(sweep, other, ns);
         return;
     }
+
     HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
     share.tracer = other ? sweep->tree->span[other]->tracer : 0;
     share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;

@@ -698,6 +698,7 @@ void http_stop(Http *http) {
     atomic_store(&http->stopping, TRUE);
     wake(http);
     pthread_join(http->thread, NULL);
+
     http_events_end(http->events);
     http_shell_end(http->shell);
     http_posts_stop(http->posts);
@@ -706,6 +707,7 @@ void http_stop(Http *http) {
     cancel_open(http);
     http_jobs_stop(http->jobs);
     send_answers(http);
+
     http_jobs_free(http->jobs);
     http_server_free(http->server);
     http_events_free(http->events);

@@ -272,12 +272,14 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
         give_up(connection, COUNTER_CLOSED_QUOTA);
         return FALSE;
     }
+
     intake_set_limit(context->intake, connection->limit);
     intake_set_quota(context->intake, connection->account);
     intake_set_allowed(context->intake, may_send(connection));
     const SpanSource source = {connection->principal, peer_place_name(connection->place), context->protocol->port};
     intake_set_source(context->intake, &source);
     if (G_UNLIKELY(!may_send(connection))) tell_denied(connection);
+
     switch (context->protocol->take(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
@@ -286,6 +288,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
         break;
     case INTAKE_BROKEN: give_up(connection, COUNTER_FRAME_GARBAGE); return FALSE;
     }
+
     if (intake_pending_bytes(context->intake) > NET_PENDING_BYTES) intake_commit(context->intake);
     return TRUE;
 }
@@ -625,6 +628,7 @@ void connection_open(NetContext *context, const Arrival *arrival) {
     connection->login_over = !context->protocol->logs_in;
     if (arrival->ssl != NULL) begin_tls(connection);
     set_roles(connection);
+
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
@@ -653,6 +657,7 @@ static void tick(Connection *connection, gint64 now_ns) {
         set_roles(connection);
         leave_account(connection); /* and joins it again with the next frame */
     }
+
     if (connection->principal == NULL && !may_send(connection) &&
         now_ns - connection->opened_ns > limits->login_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_NO_LOGIN);

@@ -61,10 +61,12 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     scan->last = scan->ended ? 0 : trace_second(until_ns - 1);
     scan->entries = g_array_new(FALSE, FALSE, sizeof(ScanEntry));
     scan->kept = g_byte_array_new();
+
     const gsize left = allowance_left();
     scan->kept_most = MIN(KEPT_BYTES, left / 4);
     scan->wanted.most_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1;
     id_set_init(&scan->given);
+
     pthread_rwlock_wrlock(&archive->commit_lock);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);

@@ -323,6 +323,7 @@ static void append_kinds(const json_t *document, const Style *style, GString *ou
                          "its interval of 95 %; ?: there are too few to say.</p>\n<div class=\"scroll\"><table>"
                          "<tr><th>kind<th>ended<th>failed<th>per s"
                          "<th>mean<th>p50<th>p90<th>p99<th>longest</tr>\n");
+
     json_array_foreach((json_t *)field_list(document, "kinds"), i, kind) {
         const json_t *latency = field_object(kind, "latency");
         const double failed = field_number(kind, "failed") + field_number(kind, "unfinished");
@@ -348,9 +349,11 @@ static void append_waited(const json_t *document, const Style *style, GString *o
     const json_t *call;
     const json_t *calls = field_list(field_object(document, "waited"), "calls");
     if (json_array_size(calls) == 0) return;
+
     g_string_append(out, "<h2>Whom the operations waited for</h2>\n<p class=\"dim\">The greatest parts of the critical "
                          "path; all add up to the time that operations took.</p>\n<div class=\"scroll\"><table>"
                          "<tr><th>waited for<th>share<th><th>time</tr>\n");
+
     json_array_foreach((json_t *)calls, i, call) {
         const double share = 100 * field_number(call, "share");
         g_autofree char *whom = why_whom(style, call);

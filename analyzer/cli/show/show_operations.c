@@ -35,6 +35,7 @@ static void add_operations(const json_t *stage, const Style *style, GString *out
         {"on top", FALSE, 0, 0},   {"saves", FALSE, 0, 1}, {"call site", TRUE, 16, 0},
     };
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+
     gsize i;
     const json_t *operation;
     json_array_foreach((json_t *)field_list(stage, "operations"), i, operation) {
@@ -49,6 +50,7 @@ static void add_operations(const json_t *stage, const Style *style, GString *out
         table_cell(table, saves ? in_ms(style, operation, "saves_ms") : g_strdup("-"), COLOUR_NONE);
         table_cell(table, place_of(style, operation), COLOUR_NONE);
     }
+
     table_print(table, out);
 }
 

@@ -197,10 +197,12 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
         g_autofree char *text = reasons(&options->style, field_object(receiver, fields[i]));
         line(out, labels[i], g_strdup(*text != '\0' ? text : "none"));
     }
+
     append_quotas(field_list(receiver, "over_quota"), &options->style, out);
     append_names(receiver, out);
     g_autofree char *http = reasons(&options->style, field_object(receiver, "rejected_http"));
     if (*http != '\0') line(out, "refused HTTP", g_strdup(http));
+
     static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside", "judgements_refused",
                                        "foreign_names"};
     static const char *const rare_labels[] = {"recovered", "damaged places", "set aside", "hosts", "foreign names"};

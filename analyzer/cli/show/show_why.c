@@ -52,6 +52,7 @@ static char *stage_text(const Out *out, const json_t *stage) {
                                100 * field_number(suspect, "time_ns") / MAX(field_number(stage, "duration_ns"), 1),
                                function, usual);
     }
+
     if (field_true(stage, "many_files")) {
         const double files = field_number(stage, "files");
         g_autofree char *count = unit_count(files / MAX(field_number(stage, "tasks_read"), 1));
@@ -62,6 +63,7 @@ static char *stage_text(const Out *out, const json_t *stage) {
             "has %s of their time",
             count, size, namenode);
     }
+
     return g_strdup_printf("%.1f times slower than in earlier runs; HDFS is %s of its time",
                            earlier ? field_number(earlier, "times") : 0, hdfs);
 }

@@ -70,6 +70,7 @@ static void show_verdict(const Out *out) {
     const json_t *waits = field_list(out->document, "waits"), *hdfs = field_object(out->document, "hdfs");
     const json_t *reason = reason_of(waits), *first = json_array_get(waits, 0);
     const json_t *silent = field_list(out->document, "silent");
+
     if (json_array_size(silent) > 0) {
         g_autofree char *who = why_silent(out->style, json_array_get(silent, 0));
         g_autofree char *text = g_strdup_printf("Slow because %s.\n", who);
@@ -91,6 +92,7 @@ static void show_verdict(const Out *out) {
                      "What it waited for most cannot be called slow: there are no other calls of it to compare with.\n",
                      out->text);
     }
+
     if (field_true(out->document, "incomplete"))
         g_string_append(out->text, "Spans of it are missing, or still to come: what they "
                                    "did counts as nobody's, and the answer may change.\n");

@@ -279,6 +279,7 @@ static gboolean diff_parse(const Asked *asked, Diff *diff, GError **error) {
     if (!a || !params_text(params, "b"))
         return fail(error, PLUMB_ERROR_INPUT,
                     "\"diff\" needs a and b: two periods (SINCE..UNTIL), two patterns or two traces");
+
     diff->asked = asked;
     diff->archive = asked->archive;
     diff->roles = ALL_ROLES;
@@ -286,6 +287,7 @@ static gboolean diff_parse(const Asked *asked, Diff *diff, GError **error) {
     diff->kind = guess_kind(a);
     diff->sorted = params_text(params, "sort") != NULL;
     diff->limited = params_text(params, "limit") != NULL;
+
     if (!params_choice(params, "by", splits, &split, error)) return FALSE;
     diff->by_host = split == 0;
     return params_choice(params, "kind", kinds, &diff->kind, error) && params_roles(params, &diff->roles, error) &&

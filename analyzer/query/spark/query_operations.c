@@ -137,12 +137,14 @@ static void score(Scored *scored) {
     g_autofree double *durations = g_new(double, n_pipelines + 1);
     const gsize n_times = (gsize)n_pipelines * n_ops;
     g_autofree double *times = g_new(double, n_times + 1);
+
     for (guint32 i = 0; i < n_pipelines; i++) durations[i] = pipeline_at(stage, i)->duration_ms;
     for (gsize i = 0; i < n_times; i++) times[i] = NAN; /* the pipeline has no such operation */
     for (guint32 i = 0; i < stage->spans->len; i++) {
         double *time = &times[(gsize)span_at(stage, i)->pipeline * n_ops + span_at(stage, i)->operation];
         *time = (isnan(*time) ? 0 : *time) + span_at(stage, i)->span_ms;
     }
+
     const StageOps ops = {durations,         n_pipelines,         n_ops, (const OpSpan *)stage->spans->data,
                           stage->spans->len, stage->resolution_ms};
     scored->scores = operation_scores(&ops);
@@ -150,6 +152,7 @@ static void score(Scored *scored) {
     operation_medians(&ops, scored->medians);
     note_extremes(scored, times);
     note_savings(scored);
+
     scored->n_top = top_count(stage->spans->len, scored->wanted->top);
     scored->figures = g_new0(OpFigures, n_ops + 1);
     for (guint32 j = 0; j < n_ops; j++)
@@ -330,10 +333,12 @@ static gboolean add_clusters(const Scored *scored, json_t *object, GError **erro
     for (gsize i = 0; i < scored->n_top; i++) first[i] = scored->scores[i].instance;
     const StageChoice *stage = scored->choice;
     const JvmChoice choice = {stage, scored->stage, first, scored->n_top, OTHERS_MAX};
+
     gsize n;
     g_autofree double *vectors = stage_jvm_vectors(scored->asked->archive, &choice, &n, error);
     if (!vectors) return FALSE;
     if (!any_known(vectors, scored->n_top)) return TRUE;
+
     const KMeansInput input = {.vectors = vectors,
                                .n = n,
                                .n_clustered = scored->n_top,
@@ -343,6 +348,7 @@ static gboolean add_clusters(const Scored *scored, json_t *object, GError **erro
                                .scale_by_most = scored->wanted->scale_by_most};
     g_autoptr(KMeans) result = kmeans_run(&input);
     if (!result) return TRUE;
+
     json_t *clusters = clusters_json(result);
     if (n > scored->n_top) add_chance(&choice, vectors, n, clusters);
     json_object_set_new(object, "clusters", clusters);

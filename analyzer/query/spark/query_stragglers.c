@@ -267,6 +267,7 @@ static json_t *options_json(const Wanted *wanted) {
 static json_t *answer_json(const Asked *asked, const Found *found, GError **error) {
     json_t *answer = json_object(), *list = json_array();
     g_autoptr(GArray) shown = choose(found);
+
     json_object_set_new(answer, "app", json_string(found->tasks->app.app));
     if (found->tasks->app.name) json_object_set_new(answer, "name", json_string(found->tasks->app.name));
     json_object_set_new(answer, "options", options_json(found->wanted));
@@ -278,10 +279,12 @@ static json_t *answer_json(const Asked *asked, const Found *found, GError **erro
     json_object_set_new(answer, "stages", stages_json(found));
     json_object_set_new(answer, "stragglers_total", json_integer(shown->len));
     add_summary(answer, found, shown);
+
     const guint n = answer_rows(asked, found->wanted->limit, shown->len, answer);
     for (guint i = 0; i < n; i++)
         json_array_append_new(list, row_json(found, g_array_index(shown, Shown, i).straggler));
     json_object_set_new(answer, "stragglers", list);
+
     json_t *const named[] = {list, json_object_get(answer, "stages")};
     if (app_stage_names_add(asked->archive, found->tasks->app.app, named, G_N_ELEMENTS(named), error)) return answer;
     json_decref(answer);

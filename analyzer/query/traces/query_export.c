@@ -128,6 +128,7 @@ static gboolean export_traces(Export *export, Archive *archive, const Period *pe
     g_autoptr(GError) failure = NULL;
     guint64 trace_id;
     TraceSummary summary;
+
     while (!export->stopped && archive_scan_next(scan, &trace_id, &summary, &failure)) {
         g_byte_array_set_size(spans, 0);
         if (!archive_scan_spans(scan, spans, error) ||
@@ -140,6 +141,7 @@ static gboolean export_traces(Export *export, Archive *archive, const Period *pe
             export_spans(export, archive, spans, batch);
         }
     }
+
     if (!failure) return TRUE;
     g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;

@@ -195,10 +195,12 @@ static void answer_taken(HttpPost *post) {
         post->code = 200;
         return;
     }
+
     g_autoptr(GString) message = g_string_new(post->reply.message);
     if (post->cut > 0)
         g_string_append_printf(message, "%s%u texts were cut, or were no UTF-8: see docs/ecosystem.md",
                                message->len > 0 ? "; " : "", post->cut);
+
     if (post->kind == POST_HTRACED) {
         post->code = 200;
         post->answer = g_bytes_new_static("", 0);
