@@ -27,7 +27,7 @@ static guint32 checksum_of(const guint8 *body, gsize size_bytes) { return (guint
 
 static void put_entry(Archive *archive, StoreBatch *batch, LateHead *head, Bytes spans) {
     g_autoptr(GByteArray) packed = g_byte_array_new();
-    fragment_pack(packed, spans.data, spans.size_bytes);
+    fragment_pack(packed, spans.data, spans.size_bytes, TRUE); /* older versions may read the store */
     const FragmentHead *fragment = (const FragmentHead *)(gconstpointer)packed->data;
     const guint8 *body = fragment_body(fragment);
     head->checksum = checksum_of(body, fragment->size_bytes);

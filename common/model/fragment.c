@@ -107,6 +107,8 @@ void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
     writer->tracer = 0;
     writer->flags = 0;
     writer->known = 0;
+    writer->plain = FALSE;
+    writer->n_values = writer->n_listed = 0;
     writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
 }
 
@@ -189,14 +191,37 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
     }
 
     *start = marks;
+    writer->n_listed = 0;
     writer->last = start;
     writer->at = at;
 }
 
+/* In the place of a key: as the last one there. No number is written so, since 0 takes one byte. */
+static const guint8 as_last[2] = {0x80, 0x00};
+
+/* Its place among those of its span; NULL: it has none. */
+static FragmentValue *next_value(FragmentWriter *writer) {
+    if (writer->plain || writer->n_listed >= FRAGMENT_REPEATED) return NULL;
+    const guint place = writer->n_listed++;
+    if (place < writer->n_values) return &writer->values[place];
+    writer->n_values = place + 1;
+    writer->values[place] = (FragmentValue){.length = G_MAXUINT32};
+    return &writer->values[place];
+}
+
 void fragment_annotation(FragmentWriter *writer, guint32 key, const char *value, guint32 length) {
     need(writer, SPAN_MAX_BYTES + length);
+    FragmentValue *last = next_value(writer);
+    if (last != NULL && last->key == key && last->length == length &&
+        (length == 0 || memcmp(writer->out->data + last->at, value, length) == 0)) {
+        memcpy(writer->at, as_last, sizeof as_last);
+        writer->at += sizeof as_last;
+        return;
+    }
+
     guint8 *at = put_varint(put_varint(writer->at, key), length);
     if (length > 0) memcpy(at, value, length);
+    if (last != NULL) *last = (FragmentValue){key, length, (guint)(at - writer->out->data)};
     writer->at = at + length;
 }
 
@@ -222,11 +247,14 @@ void fragment_end(FragmentWriter *writer) {
     g_byte_array_set_size(out, writer->start + (guint)fragment_size_bytes(&writer->head));
 }
 
-void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes) {
+void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes, gboolean plain) {
     FragmentWriter writer;
     for (gsize at = 0; at < size_bytes;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(records + at);
-        if (at == 0) fragment_begin(&writer, out, span->id.trace);
+        if (at == 0) {
+            fragment_begin(&writer, out, span->id.trace);
+            writer.plain = plain;
+        }
         SpanCursor cursor = span_cursor(span);
         SpanAnnotation annotation;
         SpanNote note;
@@ -242,12 +270,13 @@ void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes) {
 /* ---- reading ---- */
 
 typedef struct FragmentReader {
-    const guint8 *at;
+    const guint8 *at, *begin;
     guint64 trace;
     gint64 begin_ns;
     guint32 tracer;
     guint16 flags;
     guint64 ids[FRAGMENT_KNOWN];
+    FragmentValue values[FRAGMENT_REPEATED]; /* as last, by their places */
 } FragmentReader;
 
 static inline guint64 read_id(FragmentReader *reader, gboolean known) {
@@ -293,14 +322,27 @@ static guint8 *reserve(GByteArray *out, guint8 *place, gsize bytes) {
     return reserve_at(out, (gsize)(place - out->data), bytes);
 }
 
-static guint8 *copy_text(FragmentReader *reader, GByteArray *out, guint8 *at, guint32 length) {
+static guint8 *copy_text(const guint8 *text, GByteArray *out, guint8 *at, guint32 length) {
     const gsize room = ((gsize)length + 3) & ~(gsize)3;
     at = reserve(out, at, room + SPAN_MAX_BYTES);
     if (room == 0) return at;
     memset(at + room - 4, 0, 4);
-    memcpy(at, reader->at, length);
-    reader->at += length;
+    memcpy(at, text, length);
     return at + room;
+}
+
+/* The annotation in that place of its span. */
+static FragmentValue read_value(FragmentReader *reader, guint32 place) {
+    if (memcmp(reader->at, as_last, sizeof as_last) == 0) {
+        reader->at += sizeof as_last;
+        return reader->values[place % FRAGMENT_REPEATED];
+    }
+    FragmentValue value = {.key = get_varint(&reader->at)};
+    value.length = get_varint(&reader->at);
+    value.at = (guint)(reader->at - reader->begin);
+    reader->at += value.length;
+    if (place < FRAGMENT_REPEATED) reader->values[place] = value;
+    return value;
 }
 
 static guint8 *read_lists(FragmentReader *reader, GByteArray *out, guint start, guint8 *at) {
@@ -309,17 +351,17 @@ static guint8 *read_lists(FragmentReader *reader, GByteArray *out, guint start, 
     head->n_annotations = (guint16)n_annotations;
     head->n_notes = (guint16)n_notes;
     for (guint32 i = 0; i < n_annotations; i++) {
-        guint32 fixed[2];
-        fixed[0] = get_varint(&reader->at);
-        fixed[1] = get_varint(&reader->at);
+        const FragmentValue value = read_value(reader, i);
+        const guint32 fixed[2] = {value.key, value.length};
         memcpy(at, fixed, sizeof fixed);
-        at = copy_text(reader, out, at + sizeof fixed, fixed[1]);
+        at = copy_text(reader->begin + value.at, out, at + sizeof fixed, value.length);
     }
     for (guint32 i = 0; i < n_notes; i++) {
         const guint64 time = get_u64(&reader->at);
         const guint32 fixed[3] = {(guint32)time, (guint32)(time >> 32), get_varint(&reader->at)};
         memcpy(at, fixed, sizeof fixed);
-        at = copy_text(reader, out, at + sizeof fixed, fixed[2]);
+        at = copy_text(reader->at, out, at + sizeof fixed, fixed[2]);
+        reader->at += fixed[2];
     }
     return at;
 }
@@ -357,7 +399,7 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
 }
 
 void fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out) {
-    FragmentReader reader = {.at = bodies, .trace = trace};
+    FragmentReader reader = {.at = bodies, .begin = bodies, .trace = trace};
     const guint8 *end = bodies + size_bytes;
     guint place = out->len;
     while (reader.at < end) {

@@ -9,8 +9,8 @@
  *          tracer varint (when it is another than that of the span before), name varint,
  *          id, parents, begin as zig-zag difference to that of the span before, duration zig-zag (both in as many bytes
  *          as they need, low first; in milliseconds when marked), flags u16 (when others than before),
- *          lists: number of annotations and notes varint, annotations {key, length varint, bytes},
- *          notes {time i64, length varint, bytes}
+ *          lists: number of annotations and notes varint, annotations {key, length varint, bytes}, or two bytes for
+ *          one that is as the last in its place, notes {time i64, length varint, bytes}
  *   id:    8 bytes, or one that says where in the table of FRAGMENT_KNOWN ids it is that both sides keep of those
  *          mentioned in the fragment: mostly a child comes before its parent and names it first
  *
@@ -35,6 +35,15 @@ static inline gsize fragment_size_bytes(const FragmentHead *head) {
 }
 
 #define FRAGMENT_KNOWN 32u
+/* So many of the annotations of a span, in their order, may be told to be as the last ones: what programs of other
+ * tracers say of each of their spans mostly is. */
+#define FRAGMENT_REPEATED 32u
+
+/* An annotation in a body. */
+typedef struct FragmentValue {
+    guint32 key, length;
+    guint at; /* of the bytes, from the begin of the bodies (reading), of 'out' (writing) */
+} FragmentValue;
 
 /* Writes one fragment behind what is in 'out'. Calls: begin; for each span: span, its annotations, its notes; end. */
 typedef struct FragmentWriter {
@@ -48,6 +57,9 @@ typedef struct FragmentWriter {
     guint16 flags;
     guint32 known; /* bit per entry of ids */
     guint64 ids[FRAGMENT_KNOWN];
+    gboolean plain;           /* nothing is told to be as the last: older versions can read it */
+    guint n_values, n_listed; /* of 'values'; of the annotations of the span that is being written */
+    FragmentValue values[FRAGMENT_REPEATED];
 } FragmentWriter;
 
 void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace);
@@ -58,8 +70,9 @@ void fragment_note(FragmentWriter *writer, gint64 time_ns, const char *message, 
 /* Without spans nothing is left behind. */
 void fragment_end(FragmentWriter *writer);
 
-/* Records of one trace, one behind the other, as one fragment behind what is in 'out'. */
-void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes);
+/* Records of one trace, one behind the other, as one fragment behind what is in 'out'. plain: in the form that
+ * versions before repeated values read, too. */
+void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes, gboolean plain);
 
 /* Bytes that must be readable behind the bodies given to fragment_unpack(). */
 #define FRAGMENT_SLACK_BYTES 8u

@@ -28,6 +28,9 @@ static void random_text(char *text, guint32 length) {
 static void random_lists(SpanBuilder *builder) {
     static char text[3000];
     gint32 most = g_test_rand_int_range(0, 50) == 0 ? 60 : 3;
+    /* What all spans of a program say. */
+    for (guint32 i = 0, n = (guint32)g_test_rand_int_range(0, 40); i < n && n < 34; i++)
+        span_builder_annotation(builder, 130 + i, "constant", g_test_rand_int_range(0, 9) > 0 ? 8 : i % 8);
     for (gint32 i = g_test_rand_int_range(0, most); i > 0; i--) {
         guint32 length = (guint32)g_test_rand_int_range(0, most > 3 ? sizeof text : 20);
         random_text(text, length);
@@ -89,7 +92,7 @@ static void test_random(void) {
             g_byte_array_append(all, records->data, records->len);
             g_byte_array_set_size(fragment, 16); /* something before it stays */
             memset(fragment->data, 0x5a, 16);
-            fragment_pack(fragment, records->data, records->len);
+            fragment_pack(fragment, records->data, records->len, n % 2 == 0);
             for (guint i = 0; i < 16; i++) g_assert_cmpuint(fragment->data[i], ==, 0x5a);
 
             const FragmentHead *head = (const FragmentHead *)(gconstpointer)(fragment->data + 16);
@@ -116,7 +119,7 @@ static void test_empty(void) {
     fragment_begin(&writer, out, 1);
     fragment_end(&writer);
     g_assert_cmpmem(out->data, out->len, "12345678", 8);
-    fragment_pack(out, NULL, 0);
+    fragment_pack(out, NULL, 0, FALSE);
     g_assert_cmpuint(out->len, ==, 8);
 }
 
@@ -131,9 +134,24 @@ static void test_size(void) {
         span_builder_parent(&builder, (SpanId){7, parent});
         span_builder_end(&builder);
     }
-    fragment_pack(out, records->data, records->len);
+    fragment_pack(out, records->data, records->len, FALSE);
     g_assert_cmpuint(records->len, ==, 100 * 72);
     g_assert_cmpuint(out->len, <, 100 * 20);
+}
+
+/* A value that is as the last in its place takes two bytes. */
+static void test_repeated(void) {
+    g_autoptr(GByteArray) records = g_byte_array_new(), tight = g_byte_array_new(), plain = g_byte_array_new();
+    for (guint i = 0; i < 100; i++) {
+        SpanRec head = {.id = {7, 1 + i}, .name = 100, .tracer = 2000};
+        SpanBuilder builder = span_builder_begin(records, &head);
+        for (guint k = 0; k < 10; k++) span_builder_annotation(&builder, 20 + k, "a text of 24 characters.", 24);
+        span_builder_end(&builder);
+    }
+    fragment_pack(tight, records->data, records->len, FALSE);
+    fragment_pack(plain, records->data, records->len, TRUE);
+    g_assert_cmpuint(plain->len, >, 100 * 10 * 26);
+    g_assert_cmpuint(tight->len, <, 100 * (10 * 2 + 20) + 10 * 26);
 }
 
 int main(int argc, char **argv) {
@@ -141,5 +159,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/fragment/random", test_random);
     g_test_add_func("/fragment/empty", test_empty);
     g_test_add_func("/fragment/size", test_size);
+    g_test_add_func("/fragment/repeated", test_repeated);
     return g_test_run();
 }

@@ -196,6 +196,6 @@ void fixture_put(Shard *shard, FixtureSpans spans, JournalSegment *segment) {
         if (number != 1) span_builder_parent(&builder, (SpanId){spans.trace, 1});
         span_builder_end(&builder);
     }
-    fragment_pack(fragment, records->data, records->len);
+    fragment_pack(fragment, records->data, records->len, FALSE);
     shard_put_spans(shard, (Bytes){fragment->data, fragment->len}, segment);
 }

@@ -25,7 +25,7 @@ static void build(GByteArray *out, SpanId id, SpanId parent) {
 
 static OpenTrace *add_spans(OpenTraces *traces, const GByteArray *records, gint64 now_ns) {
     g_autoptr(GByteArray) fragment = g_byte_array_new();
-    fragment_pack(fragment, records->data, records->len);
+    fragment_pack(fragment, records->data, records->len, TRUE); /* sizes are counted on */
     const FragmentHead *head = (const FragmentHead *)(gconstpointer)fragment->data;
     g_assert_cmpuint(fragment_size_bytes(head), ==, fragment->len);
     open_traces_expect(traces, &head, 1);

@@ -95,7 +95,7 @@ static void give_texts(Fixture *fixture, guint64 trace, guint32 text_bytes) {
         span_builder_end(&builder);
     }
     GByteArray *fragment = g_byte_array_new();
-    fragment_pack(fragment, records->data, records->len);
+    fragment_pack(fragment, records->data, records->len, FALSE);
     shard_give_spans(fixture->shards[0], fragment, NULL);
 }
 

@@ -53,8 +53,8 @@ struct ServiceSpans {
     BatchString name, host, pid;
     guint32 name_scope, tracer;
     GString *prefix;
-    gboolean named; /* tracer and prefix are made */
-    BatchString scope_name, scope_version;
+    gboolean named;           /* tracer and prefix are made */
+    BatchAnnotation scope[2]; /* name and version, of all spans of the scope; empty: it has none */
     /* the body */
     gsize text_left;
     guint32 cut;
@@ -224,7 +224,8 @@ static guint32 intern(ServiceSpans *spans, guint32 scope, BatchString text) {
 void service_begin(ServiceSpans *spans) {
     spans->service++;
     g_array_set_size(spans->attributes, 0);
-    spans->name = spans->host = spans->pid = spans->scope_name = spans->scope_version = batch_literal("");
+    spans->name = spans->host = spans->pid = batch_literal("");
+    memset(spans->scope, 0, sizeof spans->scope);
     spans->named = FALSE;
 }
 
@@ -243,8 +244,13 @@ void service_attribute(ServiceSpans *spans, BatchString key, BatchString value) 
 }
 
 void service_scope(ServiceSpans *spans, BatchString name, BatchString version) {
-    spans->scope_name = take_text(spans, name, LIMIT_VALUE_BYTES);
-    spans->scope_version = take_text(spans, version, LIMIT_VALUE_BYTES);
+    static const char *const keys[] = {"otel.scope.name", "otel.scope.version"};
+    const BatchString texts[] = {name, version};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+        const BatchString text = take_text(spans, texts[i], LIMIT_VALUE_BYTES);
+        const guint32 key = text.length > 0 ? intern(spans, SCOPE_PLAIN, batch_literal(keys[i])) : 0;
+        spans->scope[i] = (BatchAnnotation){key, text};
+    }
 }
 
 /* What the tracer id and the prefix of function names begin with: no longer than leaves room for the rest. */
@@ -342,13 +348,18 @@ static gboolean is_first(ServiceSpans *spans, guint64 trace) {
     return TRUE;
 }
 
+/* What was taken before, and is said again of this span. FALSE: no more fits. */
+static gboolean say_again(ServiceSpans *spans, const BatchAnnotation *known) {
+    if (!has_place(spans, last_span(spans)->n_annotations, spans->batch->annotations)) return FALSE;
+    if (!spend(spans, known->value.length)) return FALSE;
+    batch_add_annotation(spans->batch, known->key, known->value);
+    return TRUE;
+}
+
 static void say_of_trace(ServiceSpans *spans, guint64 trace_high) {
     const BatchAnnotation *attributes = (const BatchAnnotation *)spans->attributes->data;
-    for (guint i = 0; i < spans->attributes->len; i++) {
-        if (!has_place(spans, last_span(spans)->n_annotations, spans->batch->annotations)) return;
-        if (!spend(spans, attributes[i].value.length)) return;
-        batch_add_annotation(spans->batch, attributes[i].key, attributes[i].value);
-    }
+    for (guint i = 0; i < spans->attributes->len; i++)
+        if (!say_again(spans, &attributes[i])) return;
     if (trace_high == 0) return;
     char text[17];
     g_snprintf(text, sizeof text, "%016" G_GINT64_MODIFIER "x", trace_high);
@@ -357,8 +368,8 @@ static void say_of_trace(ServiceSpans *spans, guint64 trace_high) {
 
 void service_span_end(ServiceSpans *spans, const ServiceSpan *from) {
     if (spans->fault != NULL) return;
-    if (spans->scope_name.length > 0) service_span_say(spans, "otel.scope.name", spans->scope_name);
-    if (spans->scope_version.length > 0) service_span_say(spans, "otel.scope.version", spans->scope_version);
+    for (guint i = 0; i < G_N_ELEMENTS(spans->scope); i++)
+        if (spans->scope[i].value.length > 0) say_again(spans, &spans->scope[i]);
     const gboolean valid = from->span != 0 && (from->trace | from->trace_high) != 0;
     if (valid && is_first(spans, from->trace)) say_of_trace(spans, from->trace_high);
     const guint32 name = intern(spans, spans->name_scope, from->name);
