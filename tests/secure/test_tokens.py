@@ -425,3 +425,13 @@ def test_plumb_token_new(secure, authority, plumb_program, build_dir, tmp_path):
 def test_wrong_commands(plumb_program, arguments, named):
     done = run(plumb_program, "token", *arguments)
     assert done.returncode == 2 and named in done.stderr and done.stdout == ""
+
+
+def test_strangers_are_not_told_why(secure, authority, tokens):
+    """A probe needs the state alone; paths and figures of the machine are for who may read, or has metrics."""
+    access = {f"access__{role}": f"cert:{role}" for role in ROLES}
+    plumbd = secure(auth__tokens=tokens, store__min_free="1000G", **access)
+    plain = trusting(authority)
+    wait_for(lambda: ask(plumbd, plain, "/readyz")[0] == 503)
+    assert ask(plumbd, plain, "/readyz")[1] == b"not ready\n"
+    assert b"store.min-free" in ask(plumbd, plain, "/readyz", headers=bearer(token_of("metrics")))[1]
