@@ -17,8 +17,8 @@ def quantile(values, share):
 
 
 def take_short_turns():
-    """As plumbd's network threads do (receiver/net/urgent.h): in life the good peer has a machine of its own, so it must
-    not wait here for the turns of attackers and of plumbd's other threads. Where that is not known, nothing changes."""
+    """As plumbd's network threads do (receiver/net/urgent.h): in life the good peer has a machine of its own, so it
+    must not wait here for the turns of attackers and of plumbd's other threads. Elsewhere nothing changes."""
     number = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
     if number:
         ctypes.CDLL(None).syscall(number, 0, struct.pack("=IIQiIQQQ", 48, 0, 0, 0, 0, 100_000, 0, 0), 0)

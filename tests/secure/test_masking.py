@@ -58,6 +58,8 @@ def send_secrets(plumbd, build_dir):
     zipkin = [{"traceId": "6" * 16, "id": "1" * 16, "name": "x", "timestamp": 1_700_000_000_000_000, "duration": 1,
                "tags": {"user": "alice", "path": PATH}}]  # fmt: skip
     assert post(plumbd, json.dumps(zipkin), path="/api/v2/spans")[0] == 202
+    mark = json.dumps({"text": f"moved {PATH}", "kind": "change"})
+    assert post(plumbd, mark, path="/api/v1/marks")[0] == 200
     log = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
     bridge = [build_dir / "spark-bridge/plumb-bridge", "--receiver", f"127.0.0.1:{plumbd.thrift[1]}", log]
     done = subprocess.run(bridge, capture_output=True, text=True, timeout=120)
@@ -70,22 +72,39 @@ def found_on_disk(plumbd):
 
 
 QUESTIONS = (
-    "status senders functions traces?limit=100 trace?id={id} forest apps skew stages?app={app} tasks?app={app} "
-    "operations?app={app} runs?a={app}&b={app} nodes"
+    "status senders functions forest apps skew stages?app={app} tasks?app={app} operations?app={app} "
+    "runs?a={app}&b={app} nodes marks names?kind=function names?kind=annotation series distribution contrast?limit=20 "
+    "jobs?app={app} executors?app={app} advise?app={app} stragglers pipelines?app={app} tasks/columns?app={app} "
+    "hosts slow bottleneck samples verify traces?limit=100"
+).split()
+OF_A_TRACE = (
+    "/api/v1/trace?id={id} /api/v1/trace/columns?id={id} /api/v1/trace/find?id={id}&text=a /api/v1/why?id={id} "
+    "/api/v1/span?id={id}0000000000000001 /api/traces/{id} /api/v3/traces/{id} /api/v2/trace/{id} "
+    "/span/{id}0000000000000001 /span/{id}0000000000000001/children"
+).split()
+OF_A_SERVICE = (
+    "/api/services/{service}/operations /api/operations?service={service} /api/traces?service={service} "
+    "/api/v2/spans?serviceName={service} /api/v2/traces?serviceName={service}"
+).split()
+ELSEWHERE = (
+    "/api/v1/export /metrics /api/services /api/v2/services /api/v2/autocompleteKeys "
+    "/api/v2/autocompleteValues?key=path /api/v2/autocompleteValues?key=user /api/v2/dependencies?endTs=1800000000000 /api/v1/shell/runs "
+    "/server/info /query"
 ).split()
 
 
 def found_in_answers(plumbd):
     app = plumbd.ask("apps")["apps"][0]["app"]
-    texts = [
-        plumbd.fetch("/api/v1/export")[1],
-        plumbd.fetch("/metrics")[1],
-        plumbd.fetch("/api/traces?service=none")[1],
-    ]
-    for question in QUESTIONS:
-        for trace in range(1, 7):
-            texts.append(plumbd.fetch("/api/v1/" + question.format(id=f"{trace:016x}", app=app))[1])
-    return {secret for text in texts for secret in SECRETS if secret.encode() in text}
+    services = json.loads(plumbd.fetch("/api/services")[1])["data"]
+    assert services
+    paths = ["/api/v1/" + question.format(app=app) for question in QUESTIONS] + ELSEWHERE
+    paths += [path.format(id=f"{trace:016x}") for path in OF_A_TRACE for trace in range(1, 7)]
+    paths += [path.format(service=urllib.parse.quote(name, "")) for path in OF_A_SERVICE for name in services]
+    return {path: found for path in paths if (found := secrets_in(plumbd.fetch(path)[1]))}
+
+
+def secrets_in(text):
+    return {secret for secret in SECRETS if secret.encode() in text}
 
 
 def test_in_clear_without_rules(make_plumbd, build_dir):
@@ -94,7 +113,16 @@ def test_in_clear_without_rules(make_plumbd, build_dir):
     send_secrets(plumbd, build_dir)
     assert found_on_disk(plumbd) == set(SECRETS)
     plumbd.flush()
-    assert found_in_answers(plumbd) == set(SECRETS)
+    found = found_in_answers(plumbd)
+    assert set().union(*found.values()) == set(SECRETS)
+    told = {path.split("?")[0].replace("/", " ").split()[-1] for path in found}
+    assert {"export", "functions", "forest", "series", "marks", "names", "metrics", "columns", "span"} <= told
+    assert {
+        "operations",
+        "spans",
+        "0" * 15 + "1",
+        "0" * 15 + "10" + "0" * 14 + "1",
+    } <= told  # of Jaeger, Zipkin, htraced
 
 
 def test_nothing_is_in_clear(masking, build_dir, tmp_path):
@@ -105,7 +133,7 @@ def test_nothing_is_in_clear(masking, build_dir, tmp_path):
     plumbd.kill()
     assert found_on_disk(plumbd) == set()
     plumbd.start().wait_recovered().flush()
-    assert found_in_answers(plumbd) == set() and found_on_disk(plumbd) == set()
+    assert found_in_answers(plumbd) == {} and found_on_disk(plumbd) == set()
 
     annotations = [line["n"] for line in plumbd.export() if "n" in line]
     values = {found["path"] for found in annotations if "path" in found}
@@ -160,7 +188,7 @@ def test_what_came_before_the_rules(make_plumbd, key, build_dir):
     plumbd.kill()
     plumbd.settings.update({"mask.rules": RULES, "mask.key": key})
     plumbd.start().wait_recovered().flush()
-    assert found_in_answers(plumbd) == set()
+    assert found_in_answers(plumbd) == {}
     assert plumbd.stop() == 0
     assert found_on_disk(plumbd) == set()
 

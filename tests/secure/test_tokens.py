@@ -171,7 +171,7 @@ def test_every_role_at_the_span_port(locked, authority):
 
 @pytest.mark.parametrize("path", ["/v1/traces", "/api/v2/spans", "/writeSpans", "/api/v1/marks"])
 def test_what_strangers_bring_is_not_read(locked, authority, path):
-    """It would be memory of ours, 32 MiB of each: the answer is there before the body, which is not asked for either."""
+    """It would be memory of ours, 32 MiB each: the answer is there before the body, which is not asked for either."""
     host, port = locked.http.rsplit(":", 1)
     size = 60_000 if "marks" in path else 20_000_000
     for headers in ({}, bearer(token_of("metrics"))):

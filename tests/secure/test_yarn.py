@@ -1,5 +1,6 @@
 """Executors on a real YARN, where nobody has a login by Kerberos: with a token or a certificate that --files brings, as
-docs/security.md has it. It starts a ResourceManager and a NodeManager, and takes half a minute: only with PLUMB_HADOOP_VERSIONS=all."""
+docs/security.md has it. It starts a ResourceManager and a NodeManager, and takes a minute: only with
+PLUMB_HADOOP_VERSIONS=all."""
 
 import os
 import subprocess
