@@ -88,8 +88,8 @@ OF_A_SERVICE = (
 ).split()
 ELSEWHERE = (
     "/api/v1/export /metrics /api/services /api/v2/services /api/v2/autocompleteKeys "
-    "/api/v2/autocompleteValues?key=path /api/v2/autocompleteValues?key=user /api/v2/dependencies?endTs=1800000000000 /api/v1/shell/runs "
-    "/server/info /query"
+    "/api/v2/autocompleteValues?key=path /api/v2/autocompleteValues?key=user /api/v2/dependencies?endTs=1800000000000 "
+    "/api/v1/shell/runs /server/info /query"
 ).split()
 
 
