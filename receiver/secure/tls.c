@@ -65,6 +65,19 @@ static gboolean use_clients(SSL_CTX *context, const TlsFiles *files, GError **er
     return TRUE;
 }
 
+/* ---- sessions ---- */
+
+/* Is a session that a ticket brings to go on? Its certificate was checked when it began, and is not shown again. */
+static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t length,
+                                      SSL_TICKET_STATUS status, void *arg) {
+    (void)ssl, (void)name, (void)length, (void)arg;
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) return SSL_TICKET_RETURN_IGNORE_RENEW;
+    const X509 *certificate = SSL_SESSION_get0_peer(session);
+    if (certificate != NULL && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0)
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
 /* ---- life ---- */
 
 static void set_modes(SSL_CTX *context, TlsLeast least) {
@@ -80,6 +93,7 @@ static void set_modes(SSL_CTX *context, TlsLeast least) {
     /* Tickets alone: no session of a client takes memory here. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 1);
+    SSL_CTX_set_session_ticket_cb(context, NULL, judge_ticket, NULL);
 }
 
 SSL_CTX *tls_context_new(const TlsFiles *files, GError **error) {

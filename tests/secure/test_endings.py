@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import threading
@@ -241,6 +242,32 @@ def test_the_clock_of_plumbd(site, loads, authority, tmp_path):
     wait_for(lambda: by_token.failed > 0)
     status, text = ask(site.plumbd, trusting(authority), "/api/v1/status", headers=bearer(site.reads))
     assert status == 401 and b"there is no such token, or it has ended" in text
+
+
+def test_a_session_ends_with_its_certificate(site, authority, tmp_path):
+    """One that is resumed shows no certificate again: that of before has ended meanwhile."""
+    now = tmp_path / "now"
+    now.write_text("+0")
+    site.plumbd.environment.update(off({}, ""), FAKETIME_TIMESTAMP_FILE=str(now), FAKETIME_NO_CACHE="1")
+    del site.plumbd.environment["FAKETIME"]
+    site.start()
+    context = trusting(authority, *(authority.folder / f"new.{end}" for end in ("pem", "key")))
+    host, port = site.plumbd.http.rsplit(":", 1)
+
+    def flush(session=None):
+        """(was that session resumed, the session now)"""
+        with socket.create_connection((host, int(port)), timeout=60) as plain:
+            connection = context.wrap_socket(plain, server_hostname="localhost", session=session)
+            connection.sendall(f"POST /api/v1/flush HTTP/1.1\r\nHost: {site.plumbd.http}\r\n\r\n".encode())
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+            return connection.session_reused, connection.session
+
+    now.write_text("+171000s")
+    sessions = [flush()[1]]
+    wait_for(lambda: flush(sessions[-1])[0] or sessions.append(flush()[1]))  # what is read again has keys of its own
+    now.write_text("+173000s")
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        flush(sessions[-1])
 
 
 def site_expiry(site):
