@@ -224,15 +224,18 @@ const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return 
 
 const char *http_exchange_principal(const HttpExchange *exchange) { return exchange->principal; }
 
+TokenMark http_exchange_token(const HttpExchange *exchange) { return exchange->token; }
+
 void http_exchange_audit(HttpExchange *exchange, AuditAction action) { exchange->action = action; }
 
 guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
 
 gboolean http_exchange_is_current(const HttpExchange *exchange) {
     const HttpServerOptions *options = &exchange->server->options;
+    TokenMark token;
     return exchange->generation == security_generation(options->security) &&
            (exchange->session == NULL ||
-            sessions_find(options->sessions, exchange->session, now_monotonic_ns()) != NULL);
+            sessions_find(options->sessions, exchange->session, now_monotonic_ns(), &token) != NULL);
 }
 
 void http_exchange_tell_begun(const HttpExchange *exchange) { tell_audit_of(exchange, "begun", 200, 0); }

@@ -217,7 +217,8 @@ static void begin_session(void *arg, HttpExchange *exchange, const char *rest) {
         http_send_error(exchange, 401, "there is no such token, or it has ended");
         return;
     }
-    http_send_session(exchange, sessions_begin(http->sessions, principal, clock_monotonic_ns(clock_system())));
+    const TokenMark token = http_exchange_token(exchange);
+    http_send_session(exchange, sessions_begin(http->sessions, principal, token, clock_monotonic_ns(clock_system())));
 }
 
 static void end_session(void *arg, HttpExchange *exchange, const char *rest) {

@@ -57,6 +57,7 @@ char *login_cookie(const char *header) {
 
 typedef struct Session {
     char *id, *principal;
+    TokenMark token;
     gint64 ends_ns;
 } Session;
 
@@ -106,22 +107,25 @@ static char *random_id(void) {
     return g_string_free(text, FALSE);
 }
 
-const char *sessions_begin(Sessions *sessions, const char *principal, gint64 now_ns) {
+const char *sessions_begin(Sessions *sessions, const char *principal, TokenMark token, gint64 now_ns) {
     drop_ended(sessions, now_ns);
     if (sessions->order.length >= SESSIONS_MOST) drop(sessions, g_queue_peek_head(&sessions->order));
     Session *session = g_new0(Session, 1);
     session->id = random_id();
     session->principal = g_strdup(principal);
+    session->token = token;
     session->ends_ns = now_ns + SESSION_NS;
     g_hash_table_insert(sessions->by_id, session->id, session);
     g_queue_push_tail(&sessions->order, session);
     return session->id;
 }
 
-const char *sessions_find(Sessions *sessions, const char *id, gint64 now_ns) {
+const char *sessions_find(Sessions *sessions, const char *id, gint64 now_ns, TokenMark *token) {
     drop_ended(sessions, now_ns);
     const Session *session = g_hash_table_lookup(sessions->by_id, id);
-    return session != NULL ? session->principal : NULL;
+    if (session == NULL) return NULL;
+    *token = session->token;
+    return session->principal;
 }
 
 void sessions_end(Sessions *sessions, const char *id) {

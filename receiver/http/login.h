@@ -2,7 +2,7 @@
  * cookie of a session that such a request has begun (for browsers, which keep no token). */
 #pragma once
 
-#include <glib.h>
+#include "receiver/secure/tokens.h"
 
 /* User and token of an Authorization; to be freed. FALSE: it has none, and nothing changed. */
 gboolean login_parse(const char *authorization, char **user, char **token);
@@ -17,7 +17,7 @@ typedef struct Sessions Sessions;
 Sessions *sessions_new(void);
 void sessions_free(Sessions *sessions);
 /* The cookie's value, 128 random bits; borrowed. */
-const char *sessions_begin(Sessions *sessions, const char *principal, gint64 now_ns);
-/* Whose session; borrowed, NULL: there is none. */
-const char *sessions_find(Sessions *sessions, const char *id, gint64 now_ns);
+const char *sessions_begin(Sessions *sessions, const char *principal, TokenMark token, gint64 now_ns);
+/* Whose session; borrowed, NULL: there is none. *token: by which it began. */
+const char *sessions_find(Sessions *sessions, const char *id, gint64 now_ns, TokenMark *token);
 void sessions_end(Sessions *sessions, const char *id);

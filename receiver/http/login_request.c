@@ -21,24 +21,25 @@ static char *by_ticket(const LoginSources *sources, HttpRequest *request, const 
     return principal;
 }
 
-static char *by_token(const LoginSources *sources, HttpRequest *request, const char *peer) {
+static char *by_token(const LoginSources *sources, HttpRequest *request, const char *peer, TokenMark *mark) {
     g_autofree char *user = NULL, *token = NULL, *cookie = login_cookie(request->cookie), *found = NULL;
     if (login_parse(request->authorization, &user, &token)) {
-        found = security_token(sources->security, user, token);
+        found = security_token(sources->security, user, token, mark);
         explicit_bzero(token, strlen(token));
         if (found == NULL) refuse(sources, request, peer, "there is no such token, or it has ended");
     } else if (cookie != NULL) {
-        found = g_strdup(sessions_find(sources->sessions, cookie, clock_monotonic_ns(clock_system())));
+        found = g_strdup(sessions_find(sources->sessions, cookie, clock_monotonic_ns(clock_system()), mark));
     }
-    return found != NULL && security_knows(sources->security, found) ? g_steal_pointer(&found) : NULL;
+    return found != NULL && security_knows(sources->security, found, *mark) ? g_steal_pointer(&found) : NULL;
 }
 
-char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated) {
+char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated,
+                    TokenMark *token) {
     const char *authorization = request->authorization;
     *negotiated = NULL;
     if (authorization != NULL && kerberos_is_negotiate(authorization))
         return by_ticket(sources, request, peer, negotiated);
-    return sources->secret ? by_token(sources, request, peer) : NULL;
+    return sources->secret ? by_token(sources, request, peer, token) : NULL;
 }
 
 const char *request_login_needed(const HttpRequest *request) {

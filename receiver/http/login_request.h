@@ -16,7 +16,9 @@ typedef struct LoginSources {
 } LoginSources;
 
 /* The principal, a new string. NULL: it says nothing, or what is no login; refusals are counted and told, and kept in
- * request->refused. *negotiated: what the answer says of a login by Kerberos, a new string; NULL: nothing. */
-char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated);
+ * request->refused. *negotiated: what the answer says of a login by Kerberos, a new string; NULL: nothing.
+ * *token: by which, if it was one. */
+char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated,
+                    TokenMark *token);
 /* What the answer says to who needs a login; borrowed. */
 const char *request_login_needed(const HttpRequest *request);

@@ -147,7 +147,8 @@ static void forgo_body(HttpConnection *connection) {
 /* The session that the request is in, a new string; NULL: none. */
 static char *session_of(const HttpServerOptions *options, const HttpRequest *request, const char *principal) {
     g_autofree char *id = login_cookie(request->cookie);
-    const char *of = id != NULL ? sessions_find(options->sessions, id, now_monotonic_ns()) : NULL;
+    TokenMark token;
+    const char *of = id != NULL ? sessions_find(options->sessions, id, now_monotonic_ns(), &token) : NULL;
     return of != NULL && g_strcmp0(of, principal) == 0 ? g_steal_pointer(&id) : NULL;
 }
 
@@ -163,7 +164,8 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
     const LoginSources sources = {options->security, options->sessions, options->audit, options->counters,
                                   connection->secret};
-    char *found = request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated);
+    char *found =
+        request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated, &exchange->token);
     http_request_forget_login(&exchange->request);
     exchange->session = session_of(options, &exchange->request, found);
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;

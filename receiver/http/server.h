@@ -64,6 +64,8 @@ const HttpRequest *http_exchange_request(const HttpExchange *exchange);
 const char *http_exchange_peer(const HttpExchange *exchange);
 /* Who has logged in with this request: "token:NAME", "cert:NAME"; NULL: nobody. */
 const char *http_exchange_principal(const HttpExchange *exchange);
+/* The token of "token:NAME". */
+TokenMark http_exchange_token(const HttpExchange *exchange);
 /* What the audit log calls it once it is answered; AUDIT_NOTHING until then, and AUDIT_DENIED when it is denied. */
 void http_exchange_audit(HttpExchange *exchange, AuditAction action);
 /* AccessRole: what one may do who asks. */

@@ -46,6 +46,7 @@ struct HttpExchange {
     guint roles;
     guint generation; /* of security, by which the roles are */
     char *principal;  /* who asks; NULL: somebody who has not logged in */
+    TokenMark token;  /* by which it has logged in, if by one */
     char *session;    /* whose cookie says so; NULL: none */
     void (*gone)(void *arg);
     void *gone_arg;

@@ -34,6 +34,7 @@ struct Connection {
     KerberosLogin *kerberos;          /* a login by it under way; NULL: none */
     gboolean login_begun, login_over; /* of SASL; it is over, too, when the first frame comes */
     char *principal;                  /* who has logged in; NULL: nobody */
+    TokenMark token;                  /* by which */
     guint roles;                      /* what the peer may do, by the rules of 'generation' */
     guint generation;
     gboolean told_denied; /* the audit log has it that the peer may not send */
@@ -164,7 +165,7 @@ static gboolean may_send(const Connection *connection) { return access_suffices(
 static void set_roles(Connection *connection) {
     const NetContext *context = connection->context;
     connection->generation = security_generation(context->security);
-    if (connection->principal != NULL && !security_knows(context->security, connection->principal))
+    if (connection->principal != NULL && !security_knows(context->security, connection->principal, connection->token))
         g_clear_pointer(&connection->principal, g_free);
     connection->roles = security_roles(context->security, connection->principal, context->open);
     connection->told_denied = FALSE;
@@ -350,7 +351,7 @@ static void complete_login(Connection *connection, char *principal) {
 static void answer_plain(Connection *connection, const SaslMessage *message) {
     g_autofree char *user = NULL, *token = NULL, *principal = NULL;
     if (sasl_plain_parse(message->payload, &user, &token))
-        principal = security_token(connection->context->security, user, token);
+        principal = security_token(connection->context->security, user, token, &connection->token);
     if (token != NULL) explicit_bzero(token, strlen(token));
     if (principal == NULL)
         refuse_login(connection, "there is no such token, or it has ended");

@@ -166,9 +166,9 @@ gint64 security_ends_s(Security *security) {
     return ends_s;
 }
 
-char *security_token(Security *security, const char *user, const char *token) {
+char *security_token(Security *security, const char *user, const char *token, TokenMark *mark) {
     pthread_mutex_lock(&security->lock);
-    const char *found = security->tokens != NULL ? tokens_find(security->tokens, user, token, wall_s()) : NULL;
+    const char *found = security->tokens != NULL ? tokens_find(security->tokens, user, token, wall_s(), mark) : NULL;
     char *principal = g_strdup(found);
     pthread_mutex_unlock(&security->lock);
     return principal;
@@ -181,10 +181,10 @@ static gboolean knows(const Security *security, const char *principal, guint *ow
     return security->tokens != NULL && tokens_roles(security->tokens, principal, wall_s(), own);
 }
 
-gboolean security_knows(Security *security, const char *principal) {
-    guint own;
+gboolean security_knows(Security *security, const char *principal, TokenMark mark) {
+    if (!g_str_has_prefix(principal, "token:")) return TRUE;
     pthread_mutex_lock(&security->lock);
-    const gboolean known = knows(security, principal, &own);
+    const gboolean known = security->tokens != NULL && tokens_has(security->tokens, principal, mark, wall_s());
     pthread_mutex_unlock(&security->lock);
     return known;
 }

@@ -8,6 +8,7 @@
 #include "receiver/secure/access.h"
 #include "receiver/secure/kerberos.h"
 #include "receiver/secure/tls.h"
+#include "receiver/secure/tokens.h"
 
 typedef struct SecuritySettings {
     TlsFiles tls;
@@ -39,8 +40,8 @@ Kerberos *security_kerberos(Security *security);
 /* When the certificate ends, in seconds since the epoch; 0: there is none. */
 gint64 security_ends_s(Security *security);
 /* "token:NAME", a new string, of a token that is good; user as of tokens_find(). NULL: there is none. */
-char *security_token(Security *security, const char *user, const char *token);
-/* FALSE: its token was taken back, or has ended. */
-gboolean security_knows(Security *security, const char *principal);
+char *security_token(Security *security, const char *user, const char *token, TokenMark *mark);
+/* FALSE: the token by which it has logged in was taken back, or has ended. mark: of others, any. */
+gboolean security_knows(Security *security, const char *principal, TokenMark mark);
 /* What a principal may do; NULL: who has not logged in. open: of the port. */
 guint security_roles(Security *security, const char *principal, gboolean open);

@@ -11,6 +11,7 @@
 
 typedef struct Token {
     char *principal;
+    TokenMark mark;
     guint roles;
     gint64 ends_s; /* from then on it is void; G_MAXINT64: never */
 } Token;
@@ -70,6 +71,11 @@ static gboolean is_hash(const char *text) {
     return strlen(text) == HASH_DIGITS && strspn(text, "0123456789abcdef") == HASH_DIGITS;
 }
 
+static TokenMark mark_of(const char *hash) {
+    g_autofree char *begin = g_strndup(hash, 16);
+    return g_ascii_strtoull(begin, NULL, 16);
+}
+
 static gboolean add_line(Tokens *tokens, char *const *words, GError **error) {
     guint roles;
     gint64 ends_s;
@@ -88,6 +94,7 @@ static gboolean add_line(Tokens *tokens, char *const *words, GError **error) {
 
     Token *token = g_new0(Token, 1);
     token->principal = g_strconcat("token:", words[0], NULL);
+    token->mark = mark_of(words[2]);
     token->roles = roles;
     token->ends_s = ends_s;
     if (g_hash_table_insert(tokens->by_hash, g_strdup(words[2]), token)) return TRUE;
@@ -131,12 +138,24 @@ Tokens *tokens_read(const char *path, GError **error) {
 
 /* ---- questions ---- */
 
-const char *tokens_find(const Tokens *tokens, const char *user, const char *token, gint64 now_s) {
+const char *tokens_find(const Tokens *tokens, const char *user, const char *token, gint64 now_s, TokenMark *mark) {
     g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, token, -1);
     const Token *found = g_hash_table_lookup(tokens->by_hash, hash);
     if (found == NULL || now_s >= found->ends_s) return NULL;
     const char *name = found->principal + strlen("token:");
+    *mark = found->mark;
     return strcmp(user, TOKEN_ANY_USER) == 0 || strcmp(user, name) == 0 ? found->principal : NULL;
+}
+
+gboolean tokens_has(const Tokens *tokens, const char *principal, TokenMark mark, gint64 now_s) {
+    GHashTableIter iter;
+    void *value;
+    g_hash_table_iter_init(&iter, tokens->by_hash);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const Token *token = value;
+        if (token->mark == mark && now_s < token->ends_s && strcmp(token->principal, principal) == 0) return TRUE;
+    }
+    return FALSE;
 }
 
 gboolean tokens_roles(const Tokens *tokens, const char *principal, gint64 now_s, guint *roles) {

@@ -243,6 +243,34 @@ def test_tokens_that_are_taken_back(locked, authority, tokens):
         assert other.submit([span(1, 2)]).status == OK
 
 
+def is_out(sender):
+    """Told to log in, or closed, as it has been there for longer than that may take."""
+    try:
+        return sender.submit([span(2, 1)]).status == TRY_LATER
+    except OSError:
+        return True
+
+
+def test_a_token_that_is_replaced(locked, authority, tokens):
+    """Under the same name, as when the old one was stolen: who came in by that is out, browsers and senders, too."""
+    plain = trusting(authority)
+    old, new = (line("a-admin", "admin", token_of(name)) for name in ("admin", "second"))
+    cookie = set_cookie(locked, plain, "/login", bearer(token_of("admin")))[1].split(";")[0]
+    stolen, _, _ = login(locked, plain, "token", token_of("admin"))
+    write_tokens(tokens, old, new)
+    locked.signal(signal.SIGHUP)
+    wait_for(lambda: ask(locked, plain, "/api/v1/status", headers=bearer(token_of("second")))[0] == 200)
+    fresh, _, _ = login(locked, plain, "token", token_of("second"))
+    with stolen, fresh:
+        assert ask(locked, plain, "/api/v1/status", headers={"Cookie": cookie})[0] == 200
+        assert stolen.submit([span(1, 1)]).status == fresh.submit([span(1, 2)]).status == OK
+        write_tokens(tokens, new)
+        locked.signal(signal.SIGHUP)
+        wait_for(lambda: ask(locked, plain, "/api/v1/status", headers={"Cookie": cookie})[0] == 401)
+        assert fresh.submit([span(1, 3)]).status == OK
+        wait_for(lambda: is_out(stolen))
+
+
 def test_a_bad_file_changes_nothing(locked, authority, tokens):
     write_tokens(tokens, "nonsense\n")
     locked.signal(signal.SIGHUP)
