@@ -7,6 +7,7 @@ import signal
 import socket
 import ssl
 import time
+from pathlib import Path
 
 import pytest
 
@@ -237,8 +238,17 @@ def hello(authority):
     return outgoing.read()
 
 
+def cpu_of(plumbd, thread):
+    """Ticks of the processor."""
+    for stat in Path(f"/proc/{plumbd.process.pid}/task").glob("*/stat"):
+        name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        if name == thread:
+            return sum(map(int, rest.split()[11:13]))
+    raise AssertionError(f"no thread {thread}")
+
+
 def test_handshake_storm(locked, authority):
-    """Of 300 that begin at once some go on in each round; who is there already goes on in each."""
+    """Of 300 that begin at once some go on in each round, and no thread that reads has to do with them."""
     plumbd = locked(listen__max_connections="4000", receiver__net_threads="1")
     plain = trusting(authority)
     first = hello(authority)
@@ -254,6 +264,7 @@ def test_handshake_storm(locked, authority):
         assert reply.status == OK
         for connection in storm:  # none is forgotten
             assert connection.recv(1) == b"\x16"
+        assert cpu_of(plumbd, "accept-0") > 2 * cpu_of(plumbd, "net-0")
 
 
 def test_a_rush_after_a_restart(locked, authority):
