@@ -15,6 +15,9 @@ from script.spark.verdicts import loaded
 # Of the published search (table 4) the part in which the best points lie, coarser: each point is a question.
 LAMBDA_P, LAMBDA_Q = [1.0, 1.3, 1.6, 2.2, 3.0], [0.5, 0.7, 0.8, 0.9, 0.95]
 LAMBDA_CA, LAMBDA_CQ = [0.1, 0.2, 0.3, 0.4, 0.6], [0.5, 0.7, 0.9, 0.95]
+# Of the ledger: foreign load by the peers', share of the excess.
+LEDGER_P, LEDGER_W = [1.3, 1.6, 2.2, 3.0], [0.05, 0.15, 0.25, 0.4, 0.6]
+NAMING = ["bigroots", "ledger"]  # methods of `plumb why`, which name one cause first
 # What a fault of bench/faults is to be named as.
 TOPIC_OF = {
     "slow-disk": "hdfs", "slow-network": "hdfs", "starved-cpu": "hdfs", "hung": "hdfs", "namenode-load": "hdfs",
@@ -22,8 +25,9 @@ TOPIC_OF = {
 }  # fmt: skip
 SUFFIX = ".case.json.gz"
 
-# stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic]}};
-# said: {method: {parameters: {task: [topic]}}}; main: {task: topic}; source: "generated" or "recorded".
+# stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it]}};
+# said: {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}}, what `plumb why` names first;
+# source: "generated" or "recorded".
 Case = namedtuple("Case", "name fault source stragglers said main")
 
 
@@ -36,6 +40,9 @@ def questions():
     for cq in LAMBDA_CQ:
         for ca in LAMBDA_CA:
             yield "pcc", f"{ca} {cq}", {"lambda_ca": ca, "lambda_cq": cq}
+    for w in LEDGER_W:
+        for p in LEDGER_P:
+            yield "ledger", f"{p} {w}", {"lambda_p": p, "lambda_w": w}
     yield "mantri", "", {}
     yield "xue", "", {}
 
@@ -50,9 +57,18 @@ def ask(daemon, app):
             str(one["task"]): sorted({cause["topic"] for cause in one["causes"] if "topic" in cause})
             for one in answer["stragglers"]
         }
-    answer = daemon.ask("why", app=app, limit=0)
-    main = {str(one["task"]): one["main_cause"]["topic"] for one in answer["stragglers"] if one.get("main_cause")}
-    return said, main
+    return said, {method: named_first(daemon.ask("why", app=app, limit=0, method=method)) for method in NAMING}
+
+
+def named_first(answer):
+    """{task: [topic, host]}; the host is the process' of HDFS that is named, or the task's."""
+    found = {}
+    for one in answer["stragglers"]:
+        cause = one.get("main_cause")
+        if cause:
+            host = cause.get("suspect", {}).get("host") if cause["topic"] == "hdfs" else one.get("host")
+            found[str(one["task"])] = [cause["topic"], host]
+    return found
 
 
 def check(name, stragglers, said):
@@ -65,7 +81,12 @@ def check(name, stragglers, said):
 def generated(build, fault, seed):
     run = GeneratedRun(fault, seed)
     truth = {
-        str(task): {"excess_ms": one.excess_ms, "overlap": sorted(one.overlap), "effect": sorted(one.effect)}
+        str(task): {
+            "excess_ms": one.excess_ms,
+            "overlap": sorted(one.overlap),
+            "effect": sorted(one.effect),
+            "hosts": [f"worker{run.tasks[task].host}"],
+        }
         for task, one in run.truth().items()
     }
     with plumbd(build) as daemon:
@@ -91,6 +112,7 @@ def recorded(build, folder):
             "excess_ms": (task.end_ms - task.begin_ms) * (1 - 1 / ratios[task.id]),
             "overlap": sorted(met),
             "effect": sorted({TOPIC_OF[one["kind"]] for one in straggler.injections}),
+            "hosts": sorted({one["host"] for one in straggler.injections}),
         }
     with loaded(run, build, True) as daemon:
         flush(daemon)

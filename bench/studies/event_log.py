@@ -27,12 +27,19 @@ def stage_submitted(stage, tasks, at_ms):
 
 
 def task_ended(task):
-    """task: stage, task, index, host, executor, begin_ms, end_ms, gc_ms, input_bytes, shuffle_bytes."""
+    """task: stage, task, index, host, executor, begin_ms, end_ms; where they are known gc_ms, cpu_ms, input_bytes,
+    shuffle_bytes, fetch_wait_ms, write_bytes."""
     metrics = {
         "Executor Run Time": task["end_ms"] - task["begin_ms"],
         "JVM GC Time": task.get("gc_ms", 0),
+        **({"Executor CPU Time": round(1e6 * task["cpu_ms"])} if "cpu_ms" in task else {}),
         "Input Metrics": {"Bytes Read": task.get("input_bytes", 0), "Records Read": 1},
-        "Shuffle Read Metrics": {"Remote Bytes Read": task.get("shuffle_bytes", 0), "Local Bytes Read": 0},
+        "Shuffle Read Metrics": {
+            "Remote Bytes Read": task.get("shuffle_bytes", 0),
+            "Local Bytes Read": 0,
+            **({"Fetch Wait Time": task["fetch_wait_ms"]} if "fetch_wait_ms" in task else {}),
+        },
+        **({"Shuffle Write Metrics": {"Shuffle Bytes Written": task["write_bytes"]}} if "write_bytes" in task else {}),
     }
     info = {
         "Task ID": task["task"],

@@ -18,6 +18,10 @@ SECONDS = 300
 TICK_MS, WORK_MS = 50, 2000
 STRAGGLER_RATIO = 1.5
 SKEW_SHARE, SKEW_TIMES = 0.025, 2.2
+# What the event log says of a task's own use: of a host's processors, and bytes that load its disk entirely, more or less.
+PROCESSORS, DISK_BYTES_PER_S = 2, 100e6
+OFF_BY = 0.4
+FETCH_WAIT_MS = 100
 APP = "app-20260101000000-0001"
 
 # usage: of the idle host, of a task (in its units), of a generator; slows: how much longer work takes beside one.
@@ -121,6 +125,18 @@ class GeneratedRun:
 
     # ---- as files ----
 
+    def _metrics(self, task):
+        """What Spark measures of it: its own use of the host, undisturbed, and how long it waited for its shuffle."""
+        work_s = (task.end_ms - task.begin_ms - sum(task.lost[resource.name] for resource in RESOURCES)) / 1000
+        cpu, disk, network = (task.own[one.name] * one.task * work_s for one in RESOURCES)
+        draw = random.Random(f"{self.name} {task.id}")
+        return {
+            "cpu_ms": 1000 * PROCESSORS * cpu,
+            "write_bytes": round(DISK_BYTES_PER_S * disk * draw.uniform(1 - OFF_BY, 1 + OFF_BY)),
+            "shuffle_bytes": round(network * draw.uniform(1 - OFF_BY, 1 + OFF_BY)),
+            "fetch_wait_ms": round(draw.uniform(0, FETCH_WAIT_MS) + task.lost["network"]),
+        }
+
     def write(self, folder):
         """The event log, whose name is the application's, and the samples of each host: {host: path}."""
         body = []
@@ -138,6 +154,7 @@ class GeneratedRun:
                         "begin_ms": BEGIN_MS + task.begin_ms,
                         "end_ms": BEGIN_MS + task.end_ms,
                         "input_bytes": task.bytes,
+                        **self._metrics(task),
                     }
                 )
             )
@@ -151,14 +168,15 @@ class GeneratedRun:
         return log, samples
 
     def _usage(self, host, second):
-        """Of each resource over one second."""
+        """Of each resource over one second. What is slowed does as much less in it."""
         begin, end, usage = 1000 * second, 1000 * second + 1000, []
+        slow = 1 + sum(self._slows(host, begin).values())
         for resource in RESOURCES:
             use = resource.base * self.draw.uniform(0.6, 1.4)
             for task in self.tasks:
                 together = min(end, task.end_ms) - max(begin, task.begin_ms)
                 if task.host == host and together > 0:
-                    use += task.own[resource.name] * resource.task * together / 1000
+                    use += task.own[resource.name] * resource.task * together / 1000 / slow
             if resource.name in self._slows(host, begin):
                 use += resource.injected
             usage.append(use)

@@ -9,12 +9,13 @@ from bench.studies.figures import RESAMPLES, Interval
 
 Counts = namedtuple("Counts", "tp fp tn fn")
 FOLDS = 5
-DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9"}
+DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9", "ledger": "1.6 0.25"}
 AREAS = 400  # resamples of a curve
-SEARCHED = {"bigroots", "pcc"}
-# "defaults" is bigroots with its defaults, "no edges" the same without edge detection; bigroots and pcc get the
-# parameters that are best on the training runs.
-METHODS = ["bigroots", "defaults", "no edges", "pcc", "mantri", "xue", "never", "most frequent"]
+SEARCHED = {"bigroots", "pcc", "ledger"}
+# "defaults" is bigroots with its defaults, "no edges" the same without edge detection; "ledger defaults" the ledger with
+# its own. Those that are searched get the parameters that are best on the training runs.
+METHODS = ["ledger", "ledger defaults", "bigroots", "defaults", "no edges", "pcc", "mantri", "xue", "never", "most frequent"]
+WITH_DEFAULTS = {"defaults": "bigroots", "ledger defaults": "ledger"}
 
 
 def count(case, named, truth, topics):
@@ -110,8 +111,8 @@ def said_of(case, method, chosen):
         return {}
     if method == "most frequent":
         return {task: [chosen] for task in case.stragglers}
-    if method == "defaults":
-        return case.said["bigroots"][DEFAULTS["bigroots"]]
+    if method in WITH_DEFAULTS:
+        return case.said[WITH_DEFAULTS[method]][DEFAULTS[WITH_DEFAULTS[method]]]
     return case.said[method][chosen]
 
 
@@ -121,7 +122,7 @@ def choose(training, method, truth, topics):
         return most_frequent(training, truth, topics)
     if method in SEARCHED:
         return best_point(*search(training, method, truth, topics))
-    return None if method in ("never", "defaults") else next(iter(training[0].said[method]))
+    return None if method == "never" or method in WITH_DEFAULTS else next(iter(training[0].said[method]))
 
 
 def held_out(cases, method, truth, topics):
@@ -183,6 +184,35 @@ def wrong_blame(cases, said, topics):
                 of += 1
                 blamed += bool(set(named.get(task, ())) & set(topics))
     return blamed, of
+
+
+def first_named(case, method):
+    """{task: [topic]} of what `plumb why` names first by that method."""
+    return {task: [topic] for task, (topic, _) in case.main[method].items()}
+
+
+def hosts_right(cases, method):
+    """(stragglers of which what did it is named first, at a host that did it; those of which it is named; all that
+    something did)."""
+    right = named = of = 0
+    for case in cases:
+        for task, straggler in case.stragglers.items():
+            if not straggler["effect"]:
+                continue
+            of += 1
+            topic, host = case.main[method].get(task, (None, None))
+            if topic in straggler["effect"]:
+                named += 1
+                right += host in straggler["hosts"]
+    return right, named, of
+
+
+def flipped(differences):
+    """How often the mean of the runs' differences is as far from 0 when each run's sign is drawn (two-sided): p."""
+    known = numpy.array([one for one in differences if not math.isnan(one)])
+    signs = numpy.random.default_rng(1).choice([-1, 1], (RESAMPLES, len(known)))
+    far = numpy.abs((signs * known).mean(axis=1)) >= abs(known.mean()) - 1e-12
+    return (1 + int(far.sum())) / (1 + RESAMPLES)
 
 
 def areas(rows):

@@ -1,7 +1,8 @@
 """Measures the thesis' claims again: each with an interval, beside what was published, and whether it holds.
 
     bench/study NAME [--runs N] [--into DIR]     NAME: {names}, all
-    bench/study stragglers --from DIR            of the runs that bench/faults recorded there
+    bench/study record stragglers [--into DIR]   runs of a real Spark under faults, into DIR/stragglers
+    bench/study stragglers --from DIR            of these, or of those that bench/faults recorded there
     bench/study record [--into DIR]              jobs of a real Spark, traced, into DIR/spark
     bench/study operations --from DIR/spark      with the stages of these
     bench/study record load [--into DIR]         loads on a real HDFS, traced, into DIR/load
@@ -27,7 +28,7 @@ from script.spark.hosts import HostError
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ["operations", "sampling", "stragglers", "bottleneck", "loop"]  # the modules of these names
 RECORDED = ["operations", "stragglers", "bottleneck", "loop"]
-RECORDS = ["spark", "load", "loop"]
+RECORDS = ["spark", "load", "stragglers", "loop"]
 
 
 def parse(arguments):
@@ -57,13 +58,15 @@ def parse(arguments):
 
 
 def record(options):
-    from bench.studies import load_runs, loop_runs, record
+    from bench.studies import fault_runs, load_runs, loop_runs, record
 
     try:
         if options.what == "load":
             load_runs.record(options.build, options.into / "load", options.runs)
         elif options.what == "loop":
             loop_runs.record(options.build, options.into / "loop", options.runs)
+        elif options.what == "stragglers":
+            fault_runs.record(options.build, options.into / "stragglers", options.runs or 1)
         else:
             record.record(options.build, options.into / "spark")
     except (ClusterError, HostError, OSError) as error:

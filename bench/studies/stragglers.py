@@ -6,7 +6,16 @@ import math
 import numpy
 
 from bench.studies import pictures
-from bench.studies.cases import LAMBDA_CA, LAMBDA_CQ, LAMBDA_P, LAMBDA_Q, cases_of
+from bench.studies.cases import (
+    LAMBDA_CA,
+    LAMBDA_CQ,
+    LAMBDA_P,
+    LAMBDA_Q,
+    LEDGER_P,
+    LEDGER_W,
+    NAMING,
+    cases_of,
+)
 from bench.studies.figures import Claim, wilson
 from bench.studies.judging import (
     DEFAULTS,
@@ -17,9 +26,12 @@ from bench.studies.judging import (
     areas,
     counts_of,
     curve,
+    first_named,
+    flipped,
     fold_of,
     fpr,
     held_out,
+    hosts_right,
     over_runs,
     search,
     seconds,
@@ -29,6 +41,7 @@ from bench.studies.judging import (
 from bench.studies.report import Report
 
 RESOURCES = ["cpu", "disk", "network"]
+EVERYTHING = [*RESOURCES, "hdfs", "jvm", "data"]  # of recorded runs, whose faults are of all these
 TRUTHS = ["overlap", "effect"]
 COLUMNS = ["cpu", "disk", "network", "jvm", "data", "spill", "locality", "hdfs", "nothing"]
 GENERATED = (
@@ -42,10 +55,11 @@ RECORDED = "Runs that `bench/faults` recorded, analysed again, as `plumb straggl
 class Study:
     def __init__(self, report, cases):
         self.report, self.cases = report, cases
+        self.topics = EVERYTHING if any(case.source == "recorded" for case in cases) else RESOURCES
         self.said = {}
         for truth in TRUTHS:
             for method in METHODS:
-                self.said[truth, method] = held_out(cases, method, truth, RESOURCES)
+                self.said[truth, method] = held_out(cases, method, truth, self.topics)
 
     def only(self, truth, method, fault):
         """(cases, said) of the runs of a fault; None: of all."""
@@ -54,7 +68,7 @@ class Study:
         return [case for case, _ in kept], [named for _, named in kept]
 
     def counts(self, truth, method, fault=None):
-        return counts_of(*self.only(truth, method, fault), truth, RESOURCES)
+        return counts_of(*self.only(truth, method, fault), truth, self.topics)
 
     # ---- tables ----
 
@@ -79,7 +93,7 @@ class Study:
             for truth in TRUTHS:
                 _, chosen, trained = self.said[truth, method]
                 given = [case.said[method][DEFAULTS[method]] for case in self.cases]
-                tests = (self.counts(truth, method), counts_of(self.cases, given, truth, RESOURCES))
+                tests = (self.counts(truth, method), counts_of(self.cases, given, truth, self.topics))
                 worth = [100 * float(tpr(rows.sum(axis=0)) - fpr(rows.sum(axis=0))) for rows in tests]
                 rows.append([method, truth, ", ".join(chosen), 100 * trained, *worth])
         columns = [
@@ -96,7 +110,7 @@ class Study:
         lines, table = {}, []
         for method in sorted(SEARCHED):
             for truth in TRUTHS:
-                rows = search(self.cases, method, truth, RESOURCES)[1]
+                rows = search(self.cases, method, truth, self.topics)[1]
                 lines[f"{method}, {truth}"] = curve(rows.sum(axis=1))
                 table.append([method, truth, *area_interval(*areas(rows), len(self.cases))[:3]])
         self.report.table("auc", "Area under the curve of the search", ["method", "truth", "AUC", "low", "high"], table)
@@ -105,35 +119,65 @@ class Study:
 
     def confusion(self):
         """What `plumb why` names first, by what did it."""
-        rows = {}
-        for case in self.cases:
-            for task, straggler in case.stragglers.items():
-                true = "+".join(straggler["effect"]) or "none of them"
-                row = rows.setdefault(true, [0] * len(COLUMNS))
-                row[COLUMNS.index(case.main.get(task, "nothing"))] += 1
-        names = sorted(rows)
-        self.report.table(
-            "confusion", "What `plumb why` names, by what did it", ["did it", *COLUMNS],
-            [[name, *rows[name]] for name in names],
-        )  # fmt: skip
-        counts = [rows[name] for name in names]
-        self.report.picture("confusion", "Main causes", pictures.matrix("Main causes", names, COLUMNS, counts))
+        table = []
+        for method in NAMING:
+            rows = {}
+            for case in self.cases:
+                named = first_named(case, method)
+                for task, straggler in case.stragglers.items():
+                    true = "+".join(straggler["effect"]) or "none of them"
+                    row = rows.setdefault(true, [0] * len(COLUMNS))
+                    row[COLUMNS.index(*named.get(task, ["nothing"]))] += 1
+            names = sorted(rows)
+            table += [[method, name, *rows[name]] for name in names]
+            title = f"Main causes, --method {method}"
+            picture = pictures.matrix(title, names, COLUMNS, [rows[name] for name in names])
+            self.report.picture("confusion" if method == "bigroots" else f"confusion-{method}", title, picture)
+        columns = ["method", "did it", *COLUMNS]
+        self.report.table("confusion", "What `plumb why` names first, by what did it", columns, table)
+
+    def hosts(self):
+        """Of stragglers that something slowed: is it named first, and at the right host?"""
+        rows = []
+        for fault in [*dict.fromkeys(case.fault for case in self.cases), None]:
+            cases = [case for case in self.cases if fault is None or case.fault == fault]
+            for method in NAMING:
+                right, named, of = hosts_right(cases, method)
+                if of > 0:
+                    shares = [*wilson(named, of)[:3], *wilson(right, named)[:3]]
+                    rows.append([fault or "all", method, of, named, right, *(100 * one for one in shares)])
+        columns = ["runs of", "method", "slowed", "named first", "at the right host", "named %", "low", "high"]
+        columns += ["of these the right host %", "low", "high"]
+        self.report.table("named", "What `plumb why` names first of slowed stragglers", columns, rows)
 
     def cost(self):
         rows = []
-        for method in [*METHODS, "plumb why"]:
-            if method == "plumb why":
-                cases, said = self.cases, [{t: [topic] for t, topic in case.main.items()} for case in self.cases]
-            else:
+        for method in [*METHODS, *(f"plumb why, {name}" for name in NAMING)]:
+            if method in METHODS:
                 cases, said = self.only("effect", method, None)
+            else:
+                cases, said = self.cases, [first_named(case, method.split(", ")[1]) for case in self.cases]
             parts = seconds(cases, said)
             whole = sum(parts) or 1
-            blamed = wilson(*wrong_blame(cases, said, RESOURCES))
+            blamed = wilson(*wrong_blame(cases, said, self.topics))
             rows.append([method, *(100 * part / whole for part in parts)]
                         + [parts[2] + 3 * parts[1], *(100 * x for x in blamed[:3])])  # fmt: skip
         columns = ["method", "seconds rightly %", "wrongly %", "not %", "cost (w = 3), s"]
         columns += ["unaffected stragglers blamed %", "low", "high"]
         self.report.table("cost", "Lost seconds explained, and wrong blame of stragglers", columns, rows)
+
+    def against(self):
+        """The ledger against each other method on the same stragglers, held out: right decisions, run by run."""
+        rows = []
+        for truth in TRUTHS:
+            right = {method: accuracy(self.counts(truth, method)) for method in METHODS}
+            for method in METHODS[1:]:
+                both = right["ledger"] - right[method]
+                known = both[numpy.isfinite(both)]
+                better, worse = int((known > 0).sum()), int((known < 0).sum())
+                rows.append([truth, method, len(known), better, worse, 100 * float(known.mean()), flipped(known)])
+        columns = ["truth", "the ledger against", "runs", "better in", "worse in", "ACC, more, points", "p (sign flips)"]
+        self.report.table("against", "The ledger against the others, run by run", columns, rows)
 
     # ---- claims ----
 
@@ -157,11 +201,15 @@ class Study:
         claim("the same, goal for the TPR", ">= 80 % (goal)", (">=", 0.80), good)
         difference("table 6: BigRoots' FPR less PCC's", "-15.9 points", "bigroots", "pcc", fpr)
         difference("table 6: BigRoots' TPR less PCC's", "-5.6 points", "bigroots", "pcc", tpr)
+        difference("the ledger's TPR less BigRoots'", "not said", "ledger", "bigroots", tpr, (">=", 0.0))
+        difference("the ledger's FPR less BigRoots'", "not said", "ledger", "bigroots", fpr)
+        claim("the ledger's TPR, goal", ">= 80 % (goal)", (">=", 0.80), over_runs(rows["ledger"], tpr))
+        claim("the ledger's FPR, goal", "<= 1.97 % (goal)", ("<=", 0.0197), over_runs(rows["ledger"], fpr))
         difference("figure 14: edge detection lowers the FPR, by", "62 % of it", "defaults", "no edges", fpr)
         difference("it costs nothing of the TPR", "not said", "defaults", "no edges", tpr, (">=", 0.0))
         areas_of = {}
         for method in SEARCHED:
-            areas_of[method] = areas(search(self.only("overlap", method, fault)[0], method, "overlap", RESOURCES)[1])
+            areas_of[method] = areas(search(self.only("overlap", method, fault)[0], method, "overlap", self.topics)[1])
         ours = [one / other - 1 for one, other in zip(areas_of["bigroots"], areas_of["pcc"], strict=True)]
         more = area_interval(*ours, rows["bigroots"].shape[0])
         claim("figure 13: BigRoots' AUC is above PCC's, by", "7.6 %", (">=", 0.0), more)
@@ -181,13 +229,17 @@ def study(options):
         "lambda_q": LAMBDA_Q,
         "lambda_ca": LAMBDA_CA,
         "lambda_cq": LAMBDA_CQ,
+        "ledger_p": LEDGER_P,
+        "ledger_w": LEDGER_W,
     }
     whole = Study(report, cases)
     whole.rates()
     whole.parameters()
     whole.curves()
     whole.confusion()
+    whole.hosts()
     whole.cost()
+    whole.against()
     whole.claims()
     report.note(
         "Truth by overlap is the published rule: the task's run and an injection on its host met at all. By effect: it "

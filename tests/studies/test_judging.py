@@ -14,7 +14,7 @@ TOPICS = ["cpu", "disk", "network"]
 def case(name, fault, stragglers, said=None):
     """stragglers: {task: (seconds lost, what did it)}."""
     truth = {
-        task: {"excess_ms": 1000 * lost, "overlap": effect, "effect": effect}
+        task: {"excess_ms": 1000 * lost, "overlap": effect, "effect": effect, "hosts": ["worker1"]}
         for task, (lost, effect) in stragglers.items()
     }
     return Case(name, fault, "generated", truth, said or {}, {})
@@ -52,6 +52,22 @@ def test_folds():
     folds = judging.fold_of(cases)
     for fold in range(judging.FOLDS):
         assert sorted(c.fault for c, its in zip(cases, folds, strict=True) if its == fold) == ["cpu"] * 2 + ["none"] * 2
+
+
+def test_hosts():
+    """Of three that something slowed two are named rightly, one of them at another host."""
+    one = case("a", "cpu", {"1": (10, ["cpu"]), "2": (5, []), "3": (2, ["disk"]), "4": (2, ["cpu"])})
+    named = {"1": ["cpu", "worker1"], "2": ["cpu", "worker1"], "3": ["disk", "worker2"], "4": ["disk", "worker1"]}
+    one = one._replace(main={"ledger": named})
+    assert judging.hosts_right([one], "ledger") == (1, 2, 3)
+    assert judging.first_named(one, "ledger")["3"] == ["disk"]
+
+
+def test_signs():
+    """Ten runs that all differ alike: of 1024 draws of signs two are as far from 0. Of runs that differ this way and that
+    nearly all are."""
+    assert 0.0005 < judging.flipped([0.1] * 10) < 0.006
+    assert judging.flipped([0.1, -0.1, 0.1, -0.1, math.nan]) == 1
 
 
 def test_area():

@@ -1,0 +1,28 @@
+"""Records runs of a real Spark on a traced HDFS under each fault of bench/faults, for the study of stragglers: a folder
+for each, which is there whole or not at all, so that recording goes on where it stopped."""
+
+import tempfile
+from pathlib import Path
+
+from script.hdfs.jars import ClusterError
+from script.spark.hosts import why_no_namespaces
+from script.spark.runs import JOB_OF, Bed
+
+
+def record(build, into, runs):
+    """So many runs of each fault; says which were made. One that fails ends it, and is made when it goes on."""
+    missing = [
+        into / f"{fault}-{number}"
+        for number in range(1, runs + 1)
+        for fault in JOB_OF
+        if not (into / f"{fault}-{number}").exists()
+    ]
+    if missing and why_no_namespaces():
+        raise ClusterError(f"hosts of their own cannot be made here: {why_no_namespaces()}")
+    if not missing:
+        return
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="plumb-record-") as work, Bed(Path(work), build) as bed:
+        for folder in missing:
+            bed.run(folder.name.rsplit("-", 1)[0], folder)
+            print(folder, flush=True)
