@@ -18,7 +18,7 @@ SECONDS = 300
 TICK_MS, WORK_MS = 50, 2000
 STRAGGLER_RATIO = 1.5
 SKEW_SHARE, SKEW_TIMES = 0.025, 2.2
-# What the event log says of a task's own use: of a host's processors, and bytes that load its disk entirely, more or less.
+# What the event log says of a task's own use: of processors, and bytes that load a disk entirely, more or less.
 PROCESSORS, DISK_BYTES_PER_S = 2, 100e6
 OFF_BY = 0.4
 FETCH_WAIT_MS = 100

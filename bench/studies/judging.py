@@ -12,9 +12,20 @@ FOLDS = 5
 DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9", "ledger": "1.6 0.25"}
 AREAS = 400  # resamples of a curve
 SEARCHED = {"bigroots", "pcc", "ledger"}
-# "defaults" is bigroots with its defaults, "no edges" the same without edge detection; "ledger defaults" the ledger with
-# its own. Those that are searched get the parameters that are best on the training runs.
-METHODS = ["ledger", "ledger defaults", "bigroots", "defaults", "no edges", "pcc", "mantri", "xue", "never", "most frequent"]
+# "defaults" is bigroots with its defaults, "no edges" the same without edge detection; "ledger defaults" the ledger
+# with its own. Those that are searched get the parameters that are best on the training runs.
+METHODS = [
+    "ledger",
+    "ledger defaults",
+    "bigroots",
+    "defaults",
+    "no edges",
+    "pcc",
+    "mantri",
+    "xue",
+    "never",
+    "most frequent",
+]
 WITH_DEFAULTS = {"defaults": "bigroots", "ledger defaults": "ledger"}
 
 

@@ -176,7 +176,15 @@ class Study:
                 known = both[numpy.isfinite(both)]
                 better, worse = int((known > 0).sum()), int((known < 0).sum())
                 rows.append([truth, method, len(known), better, worse, 100 * float(known.mean()), flipped(known)])
-        columns = ["truth", "the ledger against", "runs", "better in", "worse in", "ACC, more, points", "p (sign flips)"]
+        columns = [
+            "truth",
+            "the ledger against",
+            "runs",
+            "better in",
+            "worse in",
+            "ACC, more, points",
+            "p (sign flips)",
+        ]
         self.report.table("against", "The ledger against the others, run by run", columns, rows)
 
     # ---- claims ----

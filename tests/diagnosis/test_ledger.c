@@ -268,8 +268,8 @@ static void any_ledger_adds_up(void) {
 
 /* ---- foreign load ---- */
 
-/* One host. Task 0 runs from 0 to 100 and uses 2 a ms, task 1 from 50 to 150 and uses 4, task 2 from 200 to 300 and uses
- * nothing. A unit loads the host by 0.1, and beside task 2 somebody else by 0.5. */
+/* One host. Task 0 runs from 0 to 100 and uses 2 a ms, task 1 from 50 to 150 and uses 4, task 2 from 200 to 300 and
+ * uses nothing. A unit loads the host by 0.1, and beside task 2 somebody else by 0.5. */
 static void foreign_is_what_is_left(void) {
     const Row rows[] = {{0, 0, 0, 100, 0.4},   {0, 0, 50, 100, 0.5},  {0, 0, 200, 100, 0.5}, {0, 0, 400, 100, 0.0},
                         {0, 0, 500, 100, 0.1}, {0, 0, 600, 100, 0.3}, {0, 0, 700, 100, NAN}};
@@ -290,7 +290,7 @@ static void foreign_is_what_is_left(void) {
 static GArray *decide(const Ledger *ledger, const LedgerLoad *loads, guint n) {
     const LedgerOptions options = ledger_options();
     GArray *found = g_array_new(FALSE, FALSE, sizeof(LedgerCause));
-    ledger_decide(ledger, loads, n, &options, 9, found);
+    ledger_decide(ledger, (LedgerLoads){loads, n}, &options, 9, found);
     return found;
 }
 

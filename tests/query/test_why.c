@@ -53,45 +53,6 @@ static void why_names_the_disk(void) {
     json_decref(answer);
 }
 
-/* The same by their ledgers: 300 ms of disk where 2 are usual. Task 7 waited for nothing that was traced. */
-static void why_by_ledger(void) {
-    g_auto(Fixture) fixture;
-    fixture_init(&fixture);
-    sample_slow_disk(&fixture);
-    json_t *answer = fixture_answer(&fixture, "why", "app=latest&method=ledger");
-    const json_t *list = json_object_get(answer, "stragglers");
-    fixture_check_document("why-ledger", answer);
-    g_assert_cmpstr(text_at(answer, "method"), ==, "ledger");
-    g_assert_cmpint(number_at(answer, "explained"), ==, 2);
-    g_assert_cmpint(number_at(answer, "explained_without_hdfs"), ==, 0);
-
-    for (gsize i = 0; i < json_array_size(list); i++) {
-        const json_t *row = json_array_get(list, i), *main = json_object_get(row, "main_cause");
-        const json_t *parts = json_object_get(json_object_get(row, "ledger"), "parts");
-        gint64 time_ns = 0, more_ns = 0;
-        for (gsize k = 0; k < json_array_size(parts); k++) {
-            time_ns += number_at(json_array_get(parts, k), "time_ns");
-            more_ns += number_at(json_array_get(parts, k), "more_ns");
-        }
-        g_assert_cmpint(time_ns, ==, 400 * NS_PER_MS);
-        g_assert_cmpint(more_ns, ==, 300 * NS_PER_MS);
-        if (number_at(row, "task") == 7) {
-            g_assert_null(main);
-            continue;
-        }
-
-        const json_t *disk = row_where(parts, "part", "hdfs_disk");
-        const json_t *server = json_array_get(json_object_get(disk, "servers"), 0);
-        g_assert_cmpstr(text_at(main, "feature"), ==, "hdfs_disk");
-        g_assert_cmpint(number_at(main, "explains_ns"), ==, 298 * NS_PER_MS);
-        g_assert_cmpstr(text_at(json_object_get(main, "suspect"), "process"), ==, "DataNode/d2");
-        g_assert_cmpint(number_at(disk, "time_ns"), ==, 300 * NS_PER_MS);
-        g_assert_cmpstr(text_at(server, "host"), ==, "d2");
-        g_assert_cmpint(number_at(server, "more_ns"), ==, 298 * NS_PER_MS);
-    }
-    json_decref(answer);
-}
-
 /* A task whose call of the NameNode names it: its reads, which are known by time and host alone, are its facts too. */
 static void why_of_weaker_links(void) {
     g_auto(Fixture) fixture;
@@ -784,7 +745,6 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/why/of-weaker-links", why_of_weaker_links);
     g_test_add_func("/why/names-the-disk", why_names_the_disk);
-    g_test_add_func("/why/ledger", why_by_ledger);
     g_test_add_func("/why/hosts", hosts);
     g_test_add_func("/why/hosts-by-cause", hosts_by_cause);
     g_test_add_func("/why/of-one", why_of_one);

@@ -64,8 +64,8 @@ def test_hosts():
 
 
 def test_signs():
-    """Ten runs that all differ alike: of 1024 draws of signs two are as far from 0. Of runs that differ this way and that
-    nearly all are."""
+    """Ten runs that all differ alike: of 1024 draws of signs two are as far from 0. Of runs that differ this way and
+    that nearly all are."""
     assert 0.0005 < judging.flipped([0.1] * 10) < 0.006
     assert judging.flipped([0.1, -0.1, 0.1, -0.1, math.nan]) == 1
 

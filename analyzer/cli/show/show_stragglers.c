@@ -159,6 +159,7 @@ void show_stragglers(const json_t *document, const ShowOptions *options, GString
         g_string_append_printf(out, "No stragglers among %s.\n", tasks);
         return;
     }
+
     g_autoptr(Table) table = table_new(&options->style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *row;

@@ -9,8 +9,9 @@
 #include "analyzer/cli/show/why_text.h"
 #include "common/base/clock.h"
 
-/* A part that is less than this of the excess is told with the others. */
+/* A part that is less than this of the excess is told with the others, as is what comes after so many. */
 #define SMALL        0.02
+#define ITEMS_SHOWN  5u
 #define SAVERS_SHOWN 3u
 
 static const struct {
@@ -57,9 +58,11 @@ typedef struct Item {
 
 static void item_clear(gpointer data) { g_free(((Item *)data)->text); }
 
+static double size_of(const Item *item) { return item->more_ns < 0 ? -item->more_ns : item->more_ns; }
+
 static gint largest_first(gconstpointer a, gconstpointer b) {
     const Item *x = a, *y = b;
-    if (x->more_ns != y->more_ns) return x->more_ns > y->more_ns ? -1 : 1;
+    if (size_of(x) != size_of(y)) return size_of(x) > size_of(y) ? -1 : 1;
     return strcmp(x->text, y->text);
 }
 
@@ -70,7 +73,7 @@ static double take_servers(const Style *style, const json_t *part, double least_
     const json_t *server;
     json_array_foreach((json_t *)field_list(part, "servers"), i, server) {
         const double more_ns = field_number(server, "more_ns");
-        if (more_ns < least_ns) continue;
+        if (more_ns < least_ns || !field_present(server, "host")) continue;
         g_autofree char *who = why_whom(style, server);
         const Item item = {more_ns, g_strdup_printf("waiting for %s", who)};
         g_array_append_val(items, item);
@@ -95,6 +98,8 @@ static GArray *items_of(const Style *style, const json_t *ledger, double *small_
         g_array_append_val(items, item);
     }
     g_array_sort(items, largest_first);
+    for (guint k = ITEMS_SHOWN; k < items->len; k++) *small_ns += g_array_index(items, Item, k).more_ns;
+    if (items->len > ITEMS_SHOWN) g_array_set_size(items, ITEMS_SHOWN);
     return items;
 }
 
@@ -112,8 +117,7 @@ void why_ledger(const Style *style, const json_t *ledger, GString *out) {
     g_string_append_printf(out, "  took %s longer than its peers", excess);
     for (guint i = 0; i < items->len; i++) {
         const Item *item = &g_array_index(items, Item, i);
-        const double ns = item->more_ns < 0 ? -item->more_ns : item->more_ns;
-        g_autofree char *time = unit_duration(style, ns, 1);
+        g_autofree char *time = unit_duration(style, size_of(item), 1);
         g_string_append_printf(out, "%s%s%s %s", i > 0 ? ", " : ": ", item->more_ns < 0 ? "less " : "", time,
                                item->text);
     }

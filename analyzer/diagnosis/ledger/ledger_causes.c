@@ -78,18 +78,18 @@ static void sum_add(Sum *sum, LedgerPart part, gint64 ns, gint load) {
 /* The part of a load that is beyond the peers'. */
 static double beyond(const LedgerLoad *load) { return load->above ? 1 - load->usual / load->value : 0; }
 
-static void leave_to_loads(const Ledger *ledger, const LedgerLoad *loads, guint n_loads, Sum *sums) {
+static void leave_to_loads(const Ledger *ledger, LedgerLoads loads, Sum *sums) {
     double all = 0;
     gint cpu = -1;
-    for (guint i = 0; i < n_loads; i++) {
-        all += beyond(&loads[i]);
-        if (loads[i].topic == TOPIC_CPU && loads[i].above) cpu = (gint)i;
+    for (guint i = 0; i < loads.n; i++) {
+        all += beyond(&loads.items[i]);
+        if (loads.items[i].topic == TOPIC_CPU && loads.items[i].above) cpu = (gint)i;
     }
 
-    for (guint i = 0; i < n_loads; i++) {
-        if (!loads[i].above) continue;
-        const gint64 ns = (gint64)(beyond(&loads[i]) / all * (double)ledger->more_ns[LEDGER_UNEXPLAINED]);
-        sum_add(&sums[account_of_load(loads[i].topic)], LEDGER_UNEXPLAINED, ns, (gint)i);
+    for (guint i = 0; i < loads.n; i++) {
+        if (!loads.items[i].above) continue;
+        const gint64 ns = (gint64)(beyond(&loads.items[i]) / all * (double)ledger->more_ns[LEDGER_UNEXPLAINED]);
+        sum_add(&sums[account_of_load(loads.items[i].topic)], LEDGER_UNEXPLAINED, ns, (gint)i);
     }
 
     const Account work = cpu >= 0 ? ACCOUNT_CPU : ACCOUNT_WORK;
@@ -104,8 +104,8 @@ static gint most_first(gconstpointer a, gconstpointer b) {
     return (gint)x->part - (gint)y->part;
 }
 
-void ledger_decide(const Ledger *ledger, const LedgerLoad *loads, guint n_loads, const LedgerOptions *options,
-                   guint32 straggler, GArray *found) {
+void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions *options, guint32 straggler,
+                   GArray *found) {
     const gint64 excess_ns = ledger_excess_ns(ledger);
     if (excess_ns <= 0 || ledger->peers == 0) return;
 
@@ -114,7 +114,7 @@ void ledger_decide(const Ledger *ledger, const LedgerLoad *loads, guint n_loads,
     for (guint k = 0; k < LEDGER_PART_COUNT; k++)
         if (k != LEDGER_PROCESSOR && account_of[k] != ACCOUNT_NONE)
             sum_add(&sums[account_of[k]], (LedgerPart)k, ledger->more_ns[k], -1);
-    leave_to_loads(ledger, loads, n_loads, sums);
+    leave_to_loads(ledger, loads, sums);
 
     const double least_ns = MAX(1, options->lambda_w * (double)excess_ns);
     const gboolean data_alone = (double)sums[ACCOUNT_DATA].ns >= least_ns && ledger->duration_ns <= ledger->bound_ns;
@@ -176,7 +176,7 @@ GArray *ledger_run(const LedgerInput *input, LedgerLoad **loads) {
     for (guint32 i = 0; i < input->stragglers->count && allowance_goes_on(); i++) {
         Ledger ledger;
         if (!ledgers_of(input->ledgers, input->stragglers->list[i].task, &ledger)) continue;
-        ledger_decide(&ledger, set + (gsize)i * n_loads, n_loads, &input->options, i, found);
+        ledger_decide(&ledger, (LedgerLoads){set + (gsize)i * n_loads, n_loads}, &input->options, i, found);
     }
 
     *loads = set;

@@ -40,9 +40,15 @@ typedef struct LedgerCause {
     gint load; /* index into the straggler's loads: it is that resource's; -1 */
 } LedgerCause;
 
-/* Pure: the causes of one straggler, which explain most first, appended. n_loads: LEDGER_LOADS_MAX at most. */
-void ledger_decide(const Ledger *ledger, const LedgerLoad *loads, guint n_loads, const LedgerOptions *options,
-                   guint32 straggler, GArray *found);
+/* Those of one straggler. */
+typedef struct LedgerLoads {
+    const LedgerLoad *items;
+    guint n; /* LEDGER_LOADS_MAX at most */
+} LedgerLoads;
+
+/* Pure: the causes of one straggler, which explain most first, appended. */
+void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions *options, guint32 straggler,
+                   GArray *found);
 
 /* Foreign loads of the table's resources: of the features of the processor, the disk and the network. */
 typedef struct ForeignLoads {

@@ -15,8 +15,8 @@ typedef struct Points {
 /* Of more points as many, in even steps: the pairs are its square. */
 #define SLOPE_POINTS 128u
 
-/* How steeply y goes with x: the median of the slopes of all pairs of points (Theil and Sen) whose x differ. Holds while
- * less than 29 % of the points are off. 0 of none. */
+/* How steeply y goes with x: the median of the slopes of all pairs of points whose x differ (Theil and Sen). Holds
+ * while less than 29 % of the points are off. 0 of none. */
 double slope_median(Points points);
 /* The 95 % interval of that (Sen), of pairs whose x differ by least_dx at least; infinite of too few. */
 void slope_interval(Points points, double least_dx, double *low, double *high);

@@ -252,6 +252,7 @@ static gboolean load(Why *why, GError **error) {
     BigRootsOptions options;
     guint status = 1, method = 0;
     guint64 task = G_MAXUINT64;
+
     if (!asked_stage(why->asked, &why->stage, &why->attempt, error) ||
         !params_count(why->asked->params, "task", &task, error) ||
         !params_choice(why->asked->params, "status", statuses, &status, error) ||

@@ -222,6 +222,7 @@ GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part) {
             LedgerServer *server = &g_array_index(servers, LedgerServer, k);
             if (server->tracer == share->tracer) known = server;
         }
+
         if (!known) {
             const LedgerServer fresh = {share->tracer, share->name, share->role, share->resource, 0};
             g_array_append_val(servers, fresh);

@@ -8,8 +8,8 @@
  * NULL. NULL: the task's times were not read (LEDGER_PEERS). */
 json_t *ledger_json(const AppLedger *ledger, guint32 row, const TaskHdfs *hdfs);
 
-/* {"feature", "kind": "ledger", "topic", "unit": "ms", "verdict": "cause", "part", "measured", "value", "bound", "load",
- * "usual_load", "load_unit"}: as the evidence of other methods. */
+/* {"feature", "kind": "ledger", "topic", "unit": "ms", "verdict": "cause", "part", "measured", "value", "bound",
+ * "load", "usual_load", "load_unit"}: as the evidence of other methods. */
 json_t *ledger_cause_json(const AppLedger *ledger, const LedgerCause *cause);
 
 /* "lambda_p", "lambda_w"; where nothing is given ledger_options(). INPUT. */
