@@ -1,6 +1,8 @@
 """Records runs of a real Spark on a traced HDFS under each fault of bench/faults, for the study of stragglers: a folder
 for each, which is there whole or not at all, so that recording goes on where it stopped."""
 
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,7 @@ def record(build, into, runs):
         raise ClusterError(f"hosts of their own cannot be made here: {why_no_namespaces()}")
     if not missing:
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # hosts of their own are taken away
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plumb-record-") as work, Bed(Path(work), build) as bed:
         for folder in missing:

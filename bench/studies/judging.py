@@ -87,10 +87,12 @@ def over_runs(rows, figure):
 
 
 def fold_of(cases):
-    """Whole runs; each fault is in each fold, as far as it has runs."""
+    """Whole runs; each fault is in each fold, as far as it has runs. With a fault that has one run alone, parameters
+    are chosen on other faults' runs: each in turn is in the next fold."""
     seen, folds = Counter(), []
-    for case in cases:
-        folds.append(seen[case.fault] % FOLDS)
+    single = min(Counter(case.fault for case in cases).values()) < 2
+    for number, case in enumerate(cases):
+        folds.append((number if single else seen[case.fault]) % FOLDS)
         seen[case.fault] += 1
     return folds
 
@@ -141,9 +143,7 @@ def held_out(cases, method, truth, topics):
     them on the runs that they were chosen on, in the mean."""
     folds, said, chosen, trained = fold_of(cases), [None] * len(cases), [], []
     if max(folds) == 0:
-        raise SystemExit(
-            "bench/study: parameters are judged on runs that they were not chosen on: 2 of a kind at least"
-        )
+        raise SystemExit("bench/study: parameters are judged on runs that they were not chosen on: 2 runs at least")
     for fold in sorted(set(folds)):
         training = [case for case, its in zip(cases, folds, strict=True) if its != fold]
         choice = choose(training, method, truth, topics)

@@ -303,21 +303,28 @@ static void check_cause(const GArray *found, guint i, LedgerPart part, FeatureTo
 }
 
 static void measured_causes(void) {
-    /* Of 900 ms more: two resources of HDFS with 300 each, a collection with 250; 50 are too little for a cause. */
+    /* Of 900 ms more: resources of HDFS with 200 and 400, a collection with 300, half as much. */
     Ledger ledger = {.peers = 5, .duration_ns = 1000 * MS, .usual_ns = 100 * MS};
     ledger.more_ns[LEDGER_HDFS_DISK] = 200 * MS;
     ledger.more_ns[LEDGER_HDFS_SERVER] = 400 * MS;
-    ledger.more_ns[LEDGER_GC] = 250 * MS;
-    ledger.more_ns[LEDGER_UNEXPLAINED] = 50 * MS;
+    ledger.more_ns[LEDGER_GC] = 300 * MS;
     g_autoptr(GArray) found = decide(&ledger, NULL, 0);
     g_assert_cmpuint(found->len, ==, 2);
     check_cause(found, 0, LEDGER_HDFS_SERVER, TOPIC_HDFS, 600);
-    check_cause(found, 1, LEDGER_GC, TOPIC_JVM, 250);
+    check_cause(found, 1, LEDGER_GC, TOPIC_JVM, 300);
 
-    /* A bit less than a quarter is none. Without peers nothing is. */
-    ledger.more_ns[LEDGER_GC] = 224 * MS;
+    /* A bit less than half of the greatest is none. Nor is less than a quarter of all. Without peers nothing is. */
+    ledger.more_ns[LEDGER_GC] = 299 * MS;
     g_autoptr(GArray) fewer = decide(&ledger, NULL, 0);
     g_assert_cmpuint(fewer->len, ==, 1);
+    ledger.more_ns[LEDGER_GC] = 0;
+    ledger.more_ns[LEDGER_HDFS_DISK] = 224 * MS;
+    ledger.more_ns[LEDGER_HDFS_SERVER] = 0;
+    g_autoptr(GArray) small = decide(&ledger, NULL, 0);
+    g_assert_cmpuint(small->len, ==, 0);
+    ledger.more_ns[LEDGER_HDFS_DISK] = 225 * MS;
+    g_autoptr(GArray) enough = decide(&ledger, NULL, 0);
+    g_assert_cmpuint(enough->len, ==, 1);
     ledger.peers = 0;
     g_autoptr(GArray) none = decide(&ledger, NULL, 0);
     g_assert_cmpuint(none->len, ==, 0);
@@ -350,11 +357,12 @@ static void the_rest_is_left_to_loads(void) {
 static void data_alone(void) {
     Ledger ledger = {.peers = 5, .duration_ns = 1000 * MS, .usual_ns = 100 * MS, .bound_ns = 1000 * MS};
     ledger.more_ns[LEDGER_DATA] = 500 * MS;
-    ledger.more_ns[LEDGER_GC] = 400 * MS;
+    ledger.more_ns[LEDGER_GC] = 1100 * MS;
     g_autoptr(GArray) alone = decide(&ledger, NULL, 0);
     g_assert_cmpuint(alone->len, ==, 1);
     check_cause(alone, 0, LEDGER_DATA, TOPIC_DATA, 500);
     ledger.bound_ns--;
+    ledger.more_ns[LEDGER_GC] = 400 * MS;
     g_autoptr(GArray) both = decide(&ledger, NULL, 0);
     g_assert_cmpuint(both->len, ==, 2);
 }

@@ -54,6 +54,12 @@ def test_folds():
         assert sorted(c.fault for c, its in zip(cases, folds, strict=True) if its == fold) == ["cpu"] * 2 + ["none"] * 2
 
 
+def test_folds_of_single_runs():
+    """A fault that ran once is judged with what runs of other faults say."""
+    cases = [case(name, fault, {}) for name, fault in (("a", "cpu"), ("b", "disk"), ("c", "none"), ("d", "none"))]
+    assert judging.fold_of(cases) == [0, 1, 2, 3]
+
+
 def test_hosts():
     """Of three that something slowed two are named rightly, one of them at another host."""
     one = case("a", "cpu", {"1": (10, ["cpu"]), "2": (5, []), "3": (2, ["disk"]), "4": (2, ["cpu"])})

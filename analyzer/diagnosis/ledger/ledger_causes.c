@@ -11,6 +11,9 @@
 
 LedgerOptions ledger_options(void) { return (LedgerOptions){.lambda_p = 1.6, .lambda_w = 0.25}; }
 
+/* What is named beside the greatest cause has one of so many parts of that. */
+#define BESIDE 2
+
 /* ---- what parts speak of ---- */
 
 typedef enum Account {
@@ -119,9 +122,12 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
     const double least_ns = MAX(1, options->lambda_w * (double)excess_ns);
     const gboolean data_alone = (double)sums[ACCOUNT_DATA].ns >= least_ns && ledger->duration_ns <= ledger->bound_ns;
     LedgerCause causes[ACCOUNT_COUNT];
+    gint64 most_ns = 0;
     guint n = 0;
-    for (guint k = 0; k < (data_alone ? ACCOUNT_DATA + 1 : ACCOUNT_COUNT); k++) {
-        if ((double)sums[k].ns < least_ns) continue;
+    const guint looked_at = data_alone ? ACCOUNT_DATA + 1 : ACCOUNT_COUNT;
+    for (guint k = 0; k < looked_at; k++) most_ns = MAX(most_ns, sums[k].ns);
+    for (guint k = 0; k < looked_at; k++) {
+        if ((double)sums[k].ns < least_ns || sums[k].ns < most_ns / BESIDE) continue;
         causes[n++] =
             (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(sums[k].ns, excess_ns), excess_ns, sums[k].load};
     }

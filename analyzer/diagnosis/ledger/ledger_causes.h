@@ -1,6 +1,7 @@
 /* What made stragglers slow, by their ledgers: `--method ledger`.
  *
- * A cause is what has at least lambda_w of what the task took longer than its stage's median. Parts that speak of the
+ * The cause is what has most of what the task took longer than its stage's median, if that is at least lambda_w of it;
+ * what has at least lambda_w and half as much is one beside it. Parts that speak of the
  * same thing count together: the resources of HDFS; waiting for a processor, and what is left to the host's processors;
  * writing a shuffle, and what is left to its disks; fetching one, and what is left to its network.
  *
