@@ -40,8 +40,47 @@ static void why_by_ledger(void) {
     json_decref(answer);
 }
 
+/* Task 5 was ready to run for 250 ms more than the others and got no processor, task 6 computed for 200 ms more. The
+ * agent says the one, the event log the other. */
+static void processors(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records);
+
+    for (gint64 id = 0; id < 8; id++) {
+        const gint64 duration_ms = id == 5 ? 400 : id == 6 ? 350 : 100;
+        const SpanRow span = {.trace = task_trace_id(APP, id),
+                              .span = 1,
+                              .name = "SparkTask",
+                              .tracer = "FSClient/w1/7",
+                              .begin_us = id * 500000,
+                              .duration_us = duration_ms * 1000,
+                              .annotations = id == 5 ? "runDelayNs=252000000" : "runDelayNs=2000000"};
+        fixture_store(&fixture, &span, 1);
+        SparkTask *task = sample_task(records, id, "w1", id * 500, duration_ms);
+        task->metrics[METRIC_RUN_MS] = duration_ms;
+        task->metrics[METRIC_CPU_NS] = (id == 6 ? 260 : 60) * NS_PER_MS;
+    }
+
+    sample_put(&fixture, records);
+    json_t *answer = fixture_answer(&fixture, "why", "app=latest&method=ledger");
+    const json_t *list = json_object_get(answer, "stragglers");
+    const char *const expected[][2] = {{"processor_wait", "cpu"}, {"processor", "data"}};
+    g_assert_cmpuint(json_array_size(list), ==, 2);
+
+    for (gsize i = 0; i < 2; i++) {
+        const json_t *main = json_object_get(json_array_get(list, i), "main_cause");
+        g_assert_cmpstr(text_at(main, "feature"), ==, expected[i][0]);
+        g_assert_cmpstr(text_at(main, "topic"), ==, expected[i][1]);
+        g_assert_cmpint(number_at(main, "explains_ns"), ==, (i == 0 ? 250 : 200) * NS_PER_MS);
+    }
+    json_decref(answer);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/why/ledger", why_by_ledger);
+    g_test_add_func("/why/ledger/processors", processors);
     return g_test_run();
 }
