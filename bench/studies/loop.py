@@ -42,7 +42,7 @@ def saved_s(pair):
 def done_text(fix):
     words = [f"{key.removeprefix('spark.')} {value}" for key, value in sorted(fix["conf"].items())]
     if fix["partitions"]:
-        words.append(f"repartition({fix['partitions']})")
+        words.append(f"data written anew in {fix['partitions']} parts")
     words += [f"{name} out" for name in fix["datanodes"]]
     return ", ".join(words) or "nothing"
 

@@ -4,8 +4,9 @@ again. A case for each pair of runs, which is there whole or not at all, so that
     DIR/JOB-REPEAT.case.json.gz      both runs, what was said of the first, and what was done
     DIR/JOB-REPEAT-before, -after    everything that is known of the runs (script/spark/runs.py)
 
-What is said can be: settings of Spark (--conf), a number of partitions (the workload reads its input into so many), or
-a DataNode that is to blame (the NameNode is told to take it out, as an administrator would). Nothing else is done.
+What is said can be: settings of Spark (--conf), a number of partitions (the data is written anew in so many, before the
+run), or a DataNode that is to blame (the NameNode is told to take it out, as an administrator would). Nothing else is
+done.
 """
 
 import gzip
@@ -35,6 +36,7 @@ MOVED_SECONDS = 120
 CONF = {
     "spark.hadoop.mapreduce.input.fileinputformat.split.minsize": str(1 << 30),
     "spark.default.parallelism": str(PARTITIONS),
+    "spark.executor.memory": "1g",
     # A DataNode's disk is small, and a block that is written counts there with all its size.
     "spark.hadoop.dfs.blocksize": str(16 << 20),
     "spark.hadoop.dfs.replication": "1",
@@ -43,7 +45,7 @@ CONF = {
 # workload, fault: one of bench/faults' ("none"); sizes: of the workload; published: seconds before and after.
 Scenario = namedtuple("Scenario", "workload fault sizes published")
 SCENARIOS = {
-    "lr": Scenario("lr", "none", {"examples": 240_000, "features": 40, "skew": 60}, (601.31, 376.75)),
+    "lr": Scenario("lr", "none", {"examples": 800_000, "features": 40, "skew": 60}, (601.31, 376.75)),
     "nweight": Scenario("nweight", "none", {"edges": 60_000, "skew": 60}, (153.38, 139.78)),
     "slow-disk": Scenario(None, "slow-disk", {}, None),
 }
@@ -108,17 +110,15 @@ def job_of(name, fix):
     if scenario.workload is None:
         return JOB_OF[scenario.fault]
     sizes = {"partitions": PARTITIONS, **SIZES[scenario.workload]["here"], **scenario.sizes}
-    sizes["repartition"] = fix["partitions"] if fix else 0
+    sizes["even"] = fix["partitions"] if fix else 0
     words = [f"{key}={value}" for key, value in sizes.items()]
     return str(jar(DEFAULT_SPARK)), [scenario.workload, f"/{name}", "run", *words]
 
 
-def generate(bed, name):
-    """Its data, where it is a workload."""
-    if SCENARIOS[name].workload is None:
-        return
-    program, (workload, folder, _, *sizes) = job_of(name, None)
-    bed.spark.run(program, [workload, bed.hdfs.url(folder), "generate", *sizes], f"generate {name}")
+def prepare(bed, name, step, fix=None):
+    """Makes the data of a workload, or writes it anew."""
+    program, (workload, folder, _, *sizes) = job_of(name, fix)
+    bed.spark.run(program, [workload, bed.hdfs.url(folder), step, *sizes], f"{step} {name}")
 
 
 def spread(tasks):
@@ -186,6 +186,8 @@ def record_pair(bed, build, into, name, repeat):
     fix = fix_of(first)
     after = into / f"{name}-{repeat}-after"
     bed.job = job_of(name, fix)
+    if scenario.workload and fix["partitions"]:
+        prepare(bed, name, "even", fix)
     with taken_out(bed, fix["datanodes"]):
         bed.run(scenario.fault, after, fix["conf"])
     return {
@@ -216,8 +218,8 @@ def record(build, into, repeats=None):
         with Bed(work, build, conf=CONF, hdfs=hdfs, share=SHARE) as bed:
             made = set()
             for name, repeat in left:
-                if name not in made:
-                    generate(bed, name)
+                if SCENARIOS[name].workload and name not in made:
+                    prepare(bed, name, "generate")
                     made.add(name)
                 path = into / f"{name}-{repeat}{SUFFIX}"
                 write_whole(path, record_pair(bed, build, into, name, repeat))

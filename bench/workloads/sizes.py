@@ -56,11 +56,11 @@ SIZES = {
     },
 }
 SIZES["join"] = SIZES["scan"] = SIZES["aggregation"]
-# The percentage of its data that the first partition has, and how many partitions it is to be spread over when it is
-# read; 0: neither.
+# The percentage of its data that the first partition has, and in how many even parts it is to be written anew; 0:
+# neither.
 for name in ("lr", "svm", "nweight"):
     for numbers in SIZES[name].values():
-        numbers.update(skew=0, repartition=0)
+        numbers.update(skew=0, even=0)
 # Its data comes from tpchgen-cli: the number of the query, and the scale in thousandths.
 SIZES["tpch"] = {
     "tiny": {"query": 6, "scale": 1},

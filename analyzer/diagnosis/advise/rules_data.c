@@ -353,8 +353,8 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
         skew_join(facts, stage, finding);
     else if (reads_input(stage)) {
         finding->partitions = even_partitions(facts, stage);
-        finding->advice = g_strdup_printf("Spread its input evenly when it is read, and before it is kept: "
-                                          "repartition(%u). A large file in a form that cannot be split is the cause?",
+        finding->advice = g_strdup_printf("Write its input anew in even parts, before it is read: repartition(%u). A "
+                                          "large file in a form that cannot be split is the cause?",
                                           finding->partitions);
     } else
         finding->advice = g_strdup("Salt the key: add a random part to it, aggregate, then aggregate without it.");

@@ -123,6 +123,16 @@ static void small_reads(const Reading *reading, Advice *advice) {
                                "groups or stripes where they are written.");
 }
 
+/* Is there a DataNode beside any executor? Without one no task can wait for a core where its data is. */
+static gboolean beside_datanodes(const AdviseFacts *facts) {
+    double near = 0;
+    for (guint i = 0; i < facts->reads->len; i++) {
+        const AdviseReads *reads = &g_array_index(facts->reads, AdviseReads, i);
+        near += reads->own_bytes + reads->local_bytes;
+    }
+    return near > 0;
+}
+
 static void remote_reads(const Reading *reading, Advice *advice) {
     const AdviseReads *reads = reading->reads;
     const double remote = share_of(reads->remote_bytes, reading->bytes);
@@ -138,7 +148,7 @@ static void remote_reads(const Reading *reading, Advice *advice) {
     finding->formula =
         g_strdup_printf("time that these tasks waited for the network x %.2f x %.1f", remote, reading->times);
     finding->risk = g_strdup("Tasks may wait for a core where their data is.");
-    if (time_parse_ms(advise_setting(reading->facts, wait)) == 0)
+    if (time_parse_ms(advise_setting(reading->facts, wait)) == 0 && beside_datanodes(reading->facts))
         finding_change(finding, reading->facts, wait, g_strdup("3s"));
     else
         finding->advice = g_strdup("Executors on the hosts of the DataNodes, or more replicas of what is read often "

@@ -42,7 +42,7 @@ object PageRank extends Workload {
 }
 
 /** How near vertices are to those n steps away, the nearest few of each. size: edges, degree (steps), skew,
-  * repartition. */
+  * even. */
 object NWeight extends Workload {
   private val EdgesOfVertex = 10
   private val Kept = 30
@@ -57,6 +57,8 @@ object NWeight extends Workload {
       .saveAsTextFile(job.input)
   }
 
+  override def even(job: Job): Unit = job.sc.textFile(job.made).repartition(job.evenParts).saveAsTextFile(job.input)
+
   private type Near = Map[VertexId, Double]
 
   private def merge(a: Near, b: Near): Near =
@@ -66,7 +68,7 @@ object NWeight extends Workload {
     if (near.size <= Kept) near else near.toSeq.sortBy { case (vertex, weight) => (-weight, vertex) }.take(Kept).toMap
 
   def run(job: Job): Map[String, Double] = {
-    val edges = job.evened(job.sc.textFile(job.input, job.partitions)).flatMap { line =>
+    val edges = job.sc.textFile(job.input, job.partitions).flatMap { line =>
       val Array(from, rest) = line.split("\t", 2)
       rest.split(",").filter(_.nonEmpty).map { pair =>
         val Array(to, weight) = pair.split(":")

@@ -90,7 +90,7 @@ object Bayes extends Workload {
 }
 
 /** Examples of two classes that a plane parts, but for noise, in an object file. size: examples, features, skew,
-  * repartition. */
+  * even. */
 abstract class OnPoints extends Workload {
   def generate(job: Job): Unit = {
     val features = job("features").toInt
@@ -103,7 +103,10 @@ abstract class OnPoints extends Workload {
       .saveAsObjectFile(job.input)
   }
 
-  protected def load(job: Job): RDD[LabeledPoint] = job.evened(job.sc.objectFile[LabeledPoint](job.input))
+  override def even(job: Job): Unit =
+    job.sc.objectFile[LabeledPoint](job.made).repartition(job.evenParts).saveAsObjectFile(job.input)
+
+  protected def load(job: Job): RDD[LabeledPoint] = job.sc.objectFile[LabeledPoint](job.input)
 }
 
 object Regression extends OnPoints {

@@ -9,7 +9,13 @@ import org.apache.spark.sql.SparkSession
 /** What a workload is run on: its folder, and its size by name ("pages", "rounds"). */
 final class Job(val spark: SparkSession, folder: String, sizes: Map[String, Long]) {
   val sc = spark.sparkContext
-  val input = s"$folder/input"
+  val made = s"$folder/input"
+  private val even = s"$folder/even"
+
+  /** size: even, in how many even parts the data is written anew by the step of that name; 0: it is read as it was
+    * made. */
+  val evenParts = sizes.getOrElse("even", 0L).toInt
+  val input = if (evenParts == 0) made else even
   val output = s"$folder/output"
   val partitions = apply("partitions").toInt
 
@@ -17,7 +23,8 @@ final class Job(val spark: SparkSession, folder: String, sizes: Map[String, Long
     sizes.getOrElse(name, throw new IllegalArgumentException(s"this workload needs $name=N"))
 
   def removeOutput(): Unit = remove(output)
-  def removeInput(): Unit = remove(input)
+  def removeInput(): Unit = Seq(made, even).foreach(remove)
+  def removeEven(): Unit = remove(even)
 
   private def remove(name: String): Unit = {
     val path = new Path(name)
@@ -38,17 +45,14 @@ final class Job(val spark: SparkSession, folder: String, sizes: Map[String, Long
       values.iterator.map(draw(random, _))
     }
   }
-
-  /** size: repartition, how many even partitions the input is to have; 0: those that it has. */
-  def evened[A](data: RDD[A]): RDD[A] = sizes.getOrElse("repartition", 0L) match {
-    case 0 => data
-    case n => data.repartition(n.toInt)
-  }
 }
 
 /** Operations of HiBench's program of that name, in its order. */
 trait Workload extends Serializable {
   def generate(job: Job): Unit
+
+  /** Writes the data that was made anew, from job.made to job.input. */
+  def even(job: Job): Unit = throw new IllegalArgumentException("its data is even")
 
   /** Figures that the program itself computes: how good a model is. */
   def run(job: Job): Map[String, Double]
@@ -98,13 +102,17 @@ object Main {
       job.removeInput()
       workload.generate(job)
       Map.empty
+    case "even" =>
+      job.removeEven()
+      workload.even(job)
+      Map.empty
     case "run" =>
       job.removeOutput()
       workload.run(job)
     case "check" => workload.check(job)
   }
 
-  /** NAME FOLDER generate|run|check[,...] KEY=N...: the folder is of Hadoop, input and output are below it. */
+  /** NAME FOLDER generate|even|run|check[,...] KEY=N...: the folder is of Hadoop, input and output are below it. */
   def main(arguments: Array[String]): Unit = {
     val Array(name, folder, what) = arguments.take(3)
     val workload = all.getOrElse(name, throw new IllegalArgumentException(s"there is no workload $name: ${all.keys}"))
