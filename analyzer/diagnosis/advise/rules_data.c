@@ -248,9 +248,11 @@ static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, const
 
 void rule_many_partitions(const AdviseFacts *facts, Advice *advice) {
     const Needed needed = partitions_needed(facts);
-    for (guint i = 0; i < facts->stages->len; i++)
-        if (has_many(facts, advise_stage(facts, i), &needed))
-            many_stage(facts, advise_stage(facts, i), &needed, advice);
+    for (guint i = 0; i < facts->stages->len; i++) {
+        if (!has_many(facts, advise_stage(facts, i), &needed)) continue;
+        if (hosts_to_blame(facts, advice, "many-partitions")) return;
+        many_stage(facts, advise_stage(facts, i), &needed, advice);
+    }
 }
 
 /* ---- small inputs ---- */
@@ -295,8 +297,11 @@ static void small_stage(const AdviseFacts *facts, const AdviseStage *stage, Advi
 }
 
 void rule_small_input(const AdviseFacts *facts, Advice *advice) {
-    for (guint i = 0; i < facts->stages->len; i++)
-        if (has_small_input(facts, advise_stage(facts, i))) small_stage(facts, advise_stage(facts, i), advice);
+    for (guint i = 0; i < facts->stages->len; i++) {
+        if (!has_small_input(facts, advise_stage(facts, i))) continue;
+        if (hosts_to_blame(facts, advice, "small-input")) return;
+        small_stage(facts, advise_stage(facts, i), advice);
+    }
 }
 
 /* ---- skew ---- */
