@@ -7,7 +7,6 @@ from bench.workloads.sizes import NAMES
 from script.spark.truth import tasks_of
 
 COLUMNS = ["workload", "size", "stages", "tasks", "task s", "seconds", "HDFS %", "NameNode %", "spans", "said"]
-SERVERS = ("namenode", "datanode")
 
 
 def spans_in(path):
@@ -17,12 +16,12 @@ def spans_in(path):
 
 
 def hdfs_share(waited):
-    """Of the tasks' critical path: whatever HDFS's servers did, its client's functions, and the network."""
-    return sum(one["share"] for one in waited.get("functions", []) if of_hdfs(one))
+    """Of the tasks' critical path: whatever is neither the task itself nor an operation of Spark."""
+    return sum(one["share"] for one in waited.get("functions", []) if not of_spark(one["function"]))
 
 
-def of_hdfs(function):
-    return function.get("role") in SERVERS or "#" in function["function"]
+def of_spark(function):
+    return function == "SparkTask" or function.startswith("RDD:")
 
 
 def row_of(folder):
