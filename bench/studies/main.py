@@ -18,6 +18,7 @@ what came out.
 import argparse
 import importlib
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -58,7 +59,10 @@ def parse(arguments):
 
 
 def record(options):
+    """Ended early, it takes its clusters down: what it has recorded by then is there."""
     from bench.studies import fault_runs, load_runs, loop_runs, record
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     try:
         if options.what == "load":

@@ -16,6 +16,7 @@ it comes from tpchgen-cli, and its results are no results of TPC. Needs no root;
 import argparse
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -237,6 +238,7 @@ def main(arguments=None):
     names = [options.name]
     if options.name == "all":
         names = [name for name in NAMES if not list(options.into.glob(f"{name}-[0-9]*"))]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         failed = run_all(options, names) if names else 0
     except (ClusterError, OSError) as error:
