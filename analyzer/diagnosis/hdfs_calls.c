@@ -105,6 +105,12 @@ guint8 hdfs_call_does(const char *name) {
         {"BlockReaderLocal#fillBuffer", DOES_FETCH_LOCAL},
         {"BlockReaderLocal#readWithoutBounceBuffer", DOES_FETCH_LOCAL},
         {"BlockReaderLocalLegacy#fillBuffer", DOES_FETCH_LOCAL},
+        {"DataStreamer#waitAndQueuePacket", DOES_SEND},
+        {"waitForAckedSeqno", DOES_SEND},
+        {"hflush", DOES_SEND},
+        {"hsync", DOES_SEND},
+        {"DFSOutputStream#close", DOES_SEND},
+        {"OpWriteBlockProto", DOES_TAKE},
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(known); i++)

@@ -22,13 +22,15 @@ typedef enum {
  * HDFS by its name nor runs in a server belongs to the application. 'name' is normalised (model/naming.h). */
 CallClass hdfs_call_class(const char *name, Role role);
 
-/* What a client's function does for its caller; some do two of these. */
+/* What a function does for its caller, mostly of clients; some do two of these. */
 typedef enum {
-    DOES_OPEN = 1,        /* asks the NameNode where the blocks of a file are, to read it */
-    DOES_CREATE = 2,      /* asks it to make a file */
-    DOES_READ = 4,        /* reads a file, as the application called it */
-    DOES_FETCH = 8,       /* takes bytes from a DataNode: the span says how many */
-    DOES_FETCH_LOCAL = 16 /* takes them from a file of the own host (short-circuit) */
+    DOES_OPEN = 1,         /* asks the NameNode where the blocks of a file are, to read it */
+    DOES_CREATE = 2,       /* asks it to make a file */
+    DOES_READ = 4,         /* reads a file, as the application called it */
+    DOES_FETCH = 8,        /* takes bytes from a DataNode: the span says how many */
+    DOES_FETCH_LOCAL = 16, /* takes them from a file of the own host (short-circuit) */
+    DOES_SEND = 32,        /* waits for the pipeline of a block that it writes */
+    DOES_TAKE = 64         /* of a DataNode: its part of such a pipeline, with all below it there */
 } CallDoes;
 guint8 hdfs_call_does(const char *name); /* 0: none of these */
 

@@ -27,14 +27,19 @@ typedef struct Place {
     gboolean outside; /* nothing but the application's spans above and in it */
     gboolean beside;  /* in a thread of its own, or below such a node */
     gboolean opening; /* asks where a file's blocks are, or is below such a node */
+    gboolean takes;   /* of a DataNode, in a pipeline that is written to */
     gboolean counted;
 } Place;
 
 typedef struct Sweep {
     const CallTree *tree;
     const FactsNode *nodes;
+    const gint64 *critical_ns; /* NULL: not known */
     HdfsFacts *facts;
     Place *places;
+    gint64 path_ns;           /* of the critical path, at pipelines that are written to */
+    gint64 waited_ns;         /* for those */
+    guint32 waiter;           /* the last call of the client that did */
     guint32 list[LIST_COUNT]; /* first of each */
     guint32 tops;             /* top calls that run */
     guint32 datanode;         /* the last node of a DataNode that a client called */
@@ -92,6 +97,8 @@ static void find_places(Sweep *sweep, guint32 root) {
         place->outside = application && was_outside;
         place->beside = node->class == CALL_ASYNC || (up && up->beside);
         place->opening = (node->does & DOES_OPEN) || (up && up->opening);
+        place->takes = side_of(node) == SIDE_SERVER && ((node->does & DOES_TAKE) || (up && up->takes));
+        if (place->takes && sweep->critical_ns) sweep->path_ns += MAX(sweep->critical_ns[i], 0);
 
         if (application)
             place->list = LIST_NONE;
@@ -214,6 +221,21 @@ static gboolean is_asked(const Sweep *sweep, guint32 client, guint32 other, gint
            sweep->nodes[other].role == ROLE_DATANODE && tree->from_ns[other] >= until_ns;
 }
 
+/* Nobody is seen to work. */
+static void blame_network(Sweep *sweep, guint32 client, guint32 other, gint64 ns) {
+    HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
+    share.tracer = other ? sweep->tree->span[other]->tracer : 0;
+    share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+    add_share(sweep, client, &share);
+}
+
+/* Whom the client waits for; 0: nobody is seen to work. */
+static guint32 waited_for(const Sweep *sweep) {
+    for (int list = LIST_DISK; list > LIST_WAITING; list--)
+        if (sweep->list[list]) return sweep->list[list];
+    return 0;
+}
+
 static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
     const gint64 ns = until_ns - from_ns;
     const guint32 client = sweep->list[LIST_CLIENT]; /* a top call at least */
@@ -223,23 +245,22 @@ static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
         add_share(sweep, client, &share);
         return;
     }
-
-    for (int list = LIST_DISK; list > LIST_WAITING; list--) {
-        if (!sweep->list[list]) continue;
-        blame_server(sweep, sweep->list[list], ns);
+    const guint32 server = waited_for(sweep);
+    const gboolean sends = sweep->path_ns > 0 && (sweep->nodes[client].does & DOES_SEND);
+    if (sends && (!server || sweep->places[server].takes)) {
+        sweep->waited_ns += ns;
+        sweep->waiter = client;
         return;
     }
-
-    guint32 other = other_side(sweep, client);
-    if (is_asked(sweep, client, other, until_ns)) {
+    if (server) {
+        blame_server(sweep, server, ns);
+        return;
+    }
+    const guint32 other = other_side(sweep, client);
+    if (is_asked(sweep, client, other, until_ns))
         blame_server(sweep, other, ns);
-        return;
-    }
-
-    HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
-    share.tracer = other ? sweep->tree->span[other]->tracer : 0;
-    share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
-    add_share(sweep, client, &share);
+    else
+        blame_network(sweep, client, other, ns);
 }
 
 /* ---- the sweep ---- */
@@ -350,8 +371,43 @@ static void add_counts(Sweep *sweep, guint32 root) {
     }
 }
 
-static void sweep_init(Sweep *sweep, HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes) {
-    *sweep = (Sweep){.tree = tree, .nodes = nodes, .facts = facts, .places = g_new0(Place, tree->n_nodes)};
+/* ---- the critical path ---- */
+
+/* A server's call on the critical path: its packets come slowly, it sends slowly itself, or it does something. */
+static void blame_on_path(Sweep *sweep, guint32 node, gint64 ns) {
+    const CallClass class = sweep->nodes[node].class;
+    if (class != CALL_WAIT && class != CALL_MIRROR) {
+        blame_server(sweep, node, ns);
+        return;
+    }
+    const HdfsShare share = share_of(sweep, node, class == CALL_WAIT ? HDFS_NETWORK : HDFS_SOCKET, ns);
+    add_share(sweep, node, &share);
+}
+
+/* What was waited for pipelines: as much as the critical path gives their DataNodes, and no more; of the rest nobody is
+ * seen to work. */
+static void blame_pipelines(Sweep *sweep, guint32 root) {
+    const double part = MIN(1, (double)sweep->waited_ns / (double)MAX(sweep->path_ns, 1));
+    gint64 left_ns = sweep->waited_ns;
+    if (left_ns <= 0) return;
+    for (guint32 i = root; i < sweep->tree->end[root] && allowance_goes_on(); i++) {
+        if (!sweep->places[i].takes || sweep->critical_ns[i] <= 0) continue;
+        const gint64 ns = MIN((gint64)((double)sweep->critical_ns[i] * part), left_ns);
+        blame_on_path(sweep, i, ns);
+        left_ns -= ns;
+    }
+    blame_network(sweep, sweep->waiter, 0, left_ns);
+}
+
+/* ---- the whole ---- */
+
+static void sweep_init(Sweep *sweep, HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes,
+                       const gint64 *critical_ns) {
+    *sweep = (Sweep){.tree = tree,
+                     .nodes = nodes,
+                     .critical_ns = critical_ns,
+                     .facts = facts,
+                     .places = g_new0(Place, tree->n_nodes)};
     sweep->of_block = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     sweep->shares = g_hash_table_new_full(share_hash, share_equal, g_free, NULL);
     for (guint i = 0; i < facts->shares->len; i++) {
@@ -366,9 +422,10 @@ static void sweep_clear(Sweep *sweep) {
     g_free(sweep->places);
 }
 
-void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root) {
+void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
+                    guint32 root) {
     Sweep sweep;
-    sweep_init(&sweep, facts, tree, nodes);
+    sweep_init(&sweep, facts, tree, nodes, critical_ns);
     find_places(&sweep, root);
     g_autoptr(GArray) events = find_events(&sweep, root);
     gint64 now = 0;
@@ -383,39 +440,33 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
             begin_node(&sweep, event->node);
     }
 
+    blame_pipelines(&sweep, root);
     add_counts(&sweep, root);
     sweep_clear(&sweep);
 }
-
-/* ---- the critical path ---- */
 
 /* A client's call on the critical path: it computes, or waits for somebody who is not seen. */
 static void blame_client(Sweep *sweep, guint32 node, gint64 ns) {
     const CallClass class = sweep->nodes[node].class;
     const HdfsResource resource = class == CALL_WORK ? HDFS_CLIENT : class == CALL_DISK ? HDFS_DISK : HDFS_NETWORK;
-    HdfsShare share = share_of(sweep, node, resource, ns);
     if (resource == HDFS_NETWORK) {
-        const guint32 other = other_side(sweep, node);
-        share.tracer = other ? sweep->tree->span[other]->tracer : 0;
-        share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+        blame_network(sweep, node, other_side(sweep, node), ns);
+        return;
     }
+    const HdfsShare share = share_of(sweep, node, resource, ns);
     add_share(sweep, node, &share);
 }
 
 void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
                          guint32 root) {
     Sweep sweep;
-    sweep_init(&sweep, facts, tree, nodes);
+    sweep_init(&sweep, facts, tree, nodes, critical_ns);
     for (guint32 i = root; i < tree->end[root] && allowance_goes_on(); i++) {
         if (!tree->span[i] || critical_ns[i] <= 0 || nodes[i].class == CALL_APPLICATION) continue;
-        if (side_of(&nodes[i]) == SIDE_CLIENT) {
+        if (side_of(&nodes[i]) == SIDE_CLIENT)
             blame_client(&sweep, i, critical_ns[i]);
-        } else if (nodes[i].class == CALL_WAIT) {
-            const HdfsShare share = share_of(&sweep, i, HDFS_NETWORK, critical_ns[i]);
-            add_share(&sweep, i, &share);
-        } else {
-            blame_server(&sweep, i, critical_ns[i]);
-        }
+        else
+            blame_on_path(&sweep, i, critical_ns[i]);
     }
     sweep_clear(&sweep);
 }

@@ -9,7 +9,9 @@
  * - when there is none, the DataNode's that the innermost call has asked and that has not begun with it;
  * - otherwise the network's, between the client and the DataNode that serves it.
  * This does not follow the tree: a DataNode's span lies below the call that opened the block, which has long ended
- * while the block is sent. */
+ * while the block is sent.
+ * Of a pipeline that is written to, moments do not tell who is slow: several work at once. There the time goes to those
+ * to whom the critical path gives it (docs/call-trees.md, "Through waits"). */
 #pragma once
 
 #include "analyzer/calltree/tree.h"
@@ -72,11 +74,12 @@ typedef struct HdfsFacts {
 void hdfs_facts_init(HdfsFacts *facts);
 void hdfs_facts_clear(HdfsFacts *facts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HdfsFacts, hdfs_facts_clear)
-/* Adds what lies below 'root' (itself included; 0: the whole trace). nodes: one for each of the tree's. Several trees
- * of one task may be added, when no two of its calls ran at once. */
-void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root);
-/* Adds the critical path of what lies below 'root' instead, each call's part of it (critical_ns, one a node) by its
- * class: for what no client of HDFS is seen to wait for, and where the parts are to add up to the whole. */
+/* Adds what lies below 'root' (itself included; 0: the whole trace). nodes: one for each of the tree's; critical_ns: of
+ * each, its part of the critical path (NULL: not known). Several trees of one task may be added, when no two of its
+ * calls ran at once. */
+void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
+                    guint32 root);
+/* Adds the critical path of what lies below 'root' instead, each call's part of it by its class: for what no client of HDFS is seen to wait for, and where the parts are to add up to the whole. */
 void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
                          guint32 root);
 void hdfs_facts_finish(HdfsFacts *facts);

@@ -12,6 +12,7 @@ typedef struct Call {
     guint64 block;
     gint64 socket_ns, transfer_ns, bytes;
     gboolean failed;
+    gint64 critical_ns;
 } Call;
 
 #define CLIENT ROLE_CLIENT
@@ -49,10 +50,12 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
 
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)spans->pdata, n, 0, NULL);
     g_autofree FactsNode *nodes = g_new0(FactsNode, tree->n_nodes);
+    g_autofree gint64 *critical_ns = g_new0(gint64, tree->n_nodes);
     for (guint32 node = 1; node < tree->n_nodes; node++) {
         for (guint i = 0; tree->span[node] && i < n; i++) {
             const Call *call = &calls[i];
             if (call->id != tree->span[node]->id.span) continue;
+            critical_ns[node] = call->critical_ns;
             nodes[node] = (FactsNode){.class = hdfs_call_class(call->name, call->role),
                                       .does = hdfs_call_does(call->name),
                                       .role = call->role,
@@ -66,7 +69,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
     }
 
     hdfs_facts_init(facts);
-    hdfs_facts_add(facts, tree, nodes, 0);
+    hdfs_facts_add(facts, tree, nodes, critical_ns, 0);
     hdfs_facts_finish(facts);
 }
 
@@ -199,57 +202,45 @@ static void transfer(void) {
 
 /* A pipeline of two: the second DataNode's disk is what everybody waits for; the first passing a packet on is the
  * second's socket. */
-static void write_pipeline(void) {
-    static const Call calls[] = {
-        {.id = 1, .name = "SparkTask", .role = CLIENT, .process = 1, .from = 0, .to = 1000},
-        {.id = 2, .parent = 1, .name = "DFSOutputStream#write", .role = CLIENT, .process = 1, .from = 100, .to = 110},
-        {.id = 3, .parent = 2, .name = "dataStreamer", .role = CLIENT, .process = 1, .from = 110, .to = 900},
-        {.id = 4,
-         .parent = 3,
-         .name = "DataStreamer#nextBlockOutputStream",
-         .role = CLIENT,
-         .process = 1,
-         .from = 110,
-         .to = 200},
-        {.id = 5, .parent = 4, .name = "OpWriteBlockProto", .role = DN, .process = 8, .from = 150, .to = 890},
-        {.id = 6, .parent = 5, .name = "OpWriteBlockProto", .role = DN, .process = 9, .from = 170, .to = 880},
-        {.id = 7, .parent = 6, .name = "BlockReceiver#receiveBlock", .role = DN, .process = 9, .from = 180, .to = 880},
-        {.id = 8,
-         .parent = 7,
-         .name = "ReplicaOutputStreams#writeDataToDisk",
-         .role = DN,
-         .process = 9,
-         .from = 400,
-         .to = 700},
-        {.id = 9, .parent = 5, .name = "BlockReceiver#receiveBlock", .role = DN, .process = 8, .from = 190, .to = 890},
-        {.id = 10,
-         .parent = 9,
-         .name = "PacketReceiver#mirrorPacketTo",
-         .role = DN,
-         .process = 8,
-         .from = 300,
-         .to = 500},
-        {.id = 11, .parent = 1, .name = "DFSOutputStream#close", .role = CLIENT, .process = 1, .from = 250, .to = 950},
-        {.id = 12, .parent = 11, .name = "waitForAckedSeqno", .role = CLIENT, .process = 1, .from = 250, .to = 900},
-        {.id = 13,
-         .parent = 11,
-         .name = "ClientNamenodeProtocol#complete",
-         .role = CLIENT,
-         .process = 1,
-         .from = 900,
-         .to = 950},
-        {.id = 14, .parent = 13, .name = "ClientProtocol#complete", .role = NN, .process = 5, .from = 905, .to = 945},
-        {.id = 15,
-         .parent = 14,
-         .name = "FSNamesystemLock#writeLock",
-         .role = NN,
-         .process = 5,
-         .from = 910,
-         .to = 940},
-    };
+static const Call pipeline_calls[] = {
+    {.id = 1, .name = "SparkTask", .role = CLIENT, .process = 1, .from = 0, .to = 1000},
+    {.id = 2, .parent = 1, .name = "DFSOutputStream#write", .role = CLIENT, .process = 1, .from = 100, .to = 110},
+    {.id = 3, .parent = 2, .name = "dataStreamer", .role = CLIENT, .process = 1, .from = 110, .to = 900},
+    {.id = 4,
+     .parent = 3,
+     .name = "DataStreamer#nextBlockOutputStream",
+     .role = CLIENT,
+     .process = 1,
+     .from = 110,
+     .to = 200},
+    {.id = 5, .parent = 4, .name = "OpWriteBlockProto", .role = DN, .process = 8, .from = 150, .to = 890},
+    {.id = 6, .parent = 5, .name = "OpWriteBlockProto", .role = DN, .process = 9, .from = 170, .to = 880},
+    {.id = 7, .parent = 6, .name = "BlockReceiver#receiveBlock", .role = DN, .process = 9, .from = 180, .to = 880},
+    {.id = 8,
+     .parent = 7,
+     .name = "ReplicaOutputStreams#writeDataToDisk",
+     .role = DN,
+     .process = 9,
+     .from = 400,
+     .to = 700},
+    {.id = 9, .parent = 5, .name = "BlockReceiver#receiveBlock", .role = DN, .process = 8, .from = 190, .to = 890},
+    {.id = 10, .parent = 9, .name = "PacketReceiver#mirrorPacketTo", .role = DN, .process = 8, .from = 300, .to = 500},
+    {.id = 11, .parent = 1, .name = "DFSOutputStream#close", .role = CLIENT, .process = 1, .from = 250, .to = 950},
+    {.id = 12, .parent = 11, .name = "waitForAckedSeqno", .role = CLIENT, .process = 1, .from = 250, .to = 900},
+    {.id = 13,
+     .parent = 11,
+     .name = "ClientNamenodeProtocol#complete",
+     .role = CLIENT,
+     .process = 1,
+     .from = 900,
+     .to = 950},
+    {.id = 14, .parent = 13, .name = "ClientProtocol#complete", .role = NN, .process = 5, .from = 905, .to = 945},
+    {.id = 15, .parent = 14, .name = "FSNamesystemLock#writeLock", .role = NN, .process = 5, .from = 910, .to = 940},
+};
 
+static void write_pipeline(void) {
     HdfsFacts facts;
-    COMPUTE(calls, &facts);
+    COMPUTE(pipeline_calls, &facts);
 
     CHECK(&facts, {"DFSOutputStream#write", 1, HDFS_CLIENT, 10},
           /* 250-300, 700-900: acknowledgements on their way, from a pipeline whose calls only wait themselves */
@@ -263,6 +254,26 @@ static void write_pipeline(void) {
     g_assert_cmpuint(facts.slowest, ==, 9);
     g_assert_cmpint(facts.slowest_ns, ==, 400);
     g_assert_cmpint(facts.namenode_ns, ==, 50);
+    hdfs_facts_clear(&facts);
+}
+
+/* The same, when the critical path is known: the first DataNode's network was slow, though it was the second that wrote
+ * to its disk when it sent. What nobody works at is nobody's. */
+static void write_pipeline_path(void) {
+    Call calls[G_N_ELEMENTS(pipeline_calls)];
+    memcpy(calls, pipeline_calls, sizeof calls);
+    for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
+        if (strcmp(calls[i].name, "PacketReceiver#mirrorPacketTo") == 0) calls[i].critical_ns = 150;
+        if (strcmp(calls[i].name, "ReplicaOutputStreams#writeDataToDisk") == 0) calls[i].critical_ns = 100;
+    }
+
+    HdfsFacts facts;
+    COMPUTE(calls, &facts);
+    CHECK(&facts, {"DFSOutputStream#write", 1, HDFS_CLIENT, 10}, {"PacketReceiver#mirrorPacketTo", 8, HDFS_SOCKET, 150},
+          {"ReplicaOutputStreams#writeDataToDisk", 9, HDFS_DISK, 100}, {"waitForAckedSeqno", 0, HDFS_NETWORK, 400},
+          {"ClientNamenodeProtocol#complete", 5, HDFS_NETWORK, 10}, {"ClientProtocol#complete", 5, HDFS_SERVER, 10},
+          {"FSNamesystemLock#writeLock", 5, HDFS_LOCK, 30});
+    g_assert_cmpint(facts.datanode_ns, ==, 250);
     hdfs_facts_clear(&facts);
 }
 
@@ -342,6 +353,7 @@ static void any_tree(void) {
                                        "waitForAckedSeqno",
                                        "dataStreamer",
                                        "OpReadBlockProto",
+                                       "OpWriteBlockProto",
                                        "BlockSender#readLocal",
                                        "FileIoProvider#transferToSocketFully",
                                        "PacketReceiver#mirrorPacketTo",
@@ -367,7 +379,8 @@ static void any_tree(void) {
                               .from = from,
                               .to = g_rand_int_range(random, (gint)from, 64),
                               .block = (guint64)g_rand_int_range(random, 0, 3),
-                              .socket_ns = g_rand_int_range(random, 0, 3)};
+                              .socket_ns = g_rand_int_range(random, 0, 3),
+                              .critical_ns = g_rand_int_range(random, 0, 20)};
             CallClass class = hdfs_call_class(calls[i].name, role);
             outside[i + 1] = class == CALL_APPLICATION && outside[calls[i].parent];
             gboolean top =
@@ -504,6 +517,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/hdfs_facts/read_asked", read_asked);
     g_test_add_func("/hdfs_facts/transfer", transfer);
     g_test_add_func("/hdfs_facts/write_pipeline", write_pipeline);
+    g_test_add_func("/hdfs_facts/write_pipeline_path", write_pipeline_path);
     g_test_add_func("/hdfs_facts/beside", beside);
     g_test_add_func("/hdfs_facts/failures", failures);
     g_test_add_func("/hdfs_facts/fetched", fetched);

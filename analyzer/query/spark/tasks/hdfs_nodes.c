@@ -101,7 +101,7 @@ static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
 
 void hdfs_reader_add_view(HdfsReader *reader, const TraceView *view, gboolean path, HdfsFacts *facts) {
     g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
-    hdfs_facts_add(facts, view->tree, nodes, 0);
+    hdfs_facts_add(facts, view->tree, nodes, view->times->critical_ns, 0);
     read_task(reader, view->tree, facts);
     if (path && facts->hdfs_ns == 0) hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns, 0);
 }
