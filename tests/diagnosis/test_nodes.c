@@ -454,6 +454,21 @@ static void test_learning(void) {
     g_assert_cmpuint(nothing->spells->len, ==, 0);
 }
 
+/* What begins when three windows are known is told with its third or fourth one, and is not forgotten when more are
+ * learned. */
+static void test_early(void) {
+    static const SimulatedFault fault = {2, WORK_DISK_WRITE, 3, 29, 5, 0};
+    for (guint32 n_windows = 7; n_windows <= 24; n_windows++) {
+        Simulation simulation = simulation_with(10, &fault, 1);
+        simulation.n_windows = n_windows;
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+        g_test_message("%u windows", n_windows);
+        assert_spell(report, &fault);
+        g_assert_cmpuint(report->spells->len, ==, 1);
+    }
+}
+
 /* Two spells: this one by itself, and that one as a part of it. */
 static void assert_follows(guint32 seed, const SimulatedFault faults[2], WorkClass cause, WorkClass part) {
     const Simulation simulation = simulation_with(seed, faults, 2);
@@ -725,6 +740,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/begin-after-bad-minute", test_begin_after_bad_minute);
     g_test_add_func("/diagnosis/nodes/alone", test_alone);
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
+    g_test_add_func("/diagnosis/nodes/early", test_early);
     g_test_add_func("/diagnosis/nodes/silent", test_silent);
     g_test_add_func("/diagnosis/nodes/silent-little-asked", test_silent_little_asked);
     g_test_add_func("/diagnosis/nodes/silent-soon", test_silent_soon);

@@ -22,8 +22,10 @@ static gboolean is_learned(const ClassWindow *window, guint32 until) {
 Usual usual_of(const AllSeries *all, const ClassSeries *series, guint32 until) {
     const ClassWindow *windows = series_windows(all, series);
     Usual usual = {.windows = 0};
+    guint32 seen = 0;
     g_autofree float *values = g_new(float, MAX(series->n, 1));
 
+    while (seen < series->n && windows[seen].last < until) seen++;
     for (guint m = 0; m < MEASURES; m++) {
         gsize n = 0;
         for (guint32 i = 0; i < series->n; i++)
@@ -35,6 +37,7 @@ Usual usual_of(const AllSeries *all, const ClassSeries *series, guint32 until) {
         usual.centre[m] = centre;
         usual.deviation[m] = MAX(MAD_TO_DEVIATION * median_of(values, n), USUAL_LEAST);
     }
+    usual.known = seen >= LEARN_LEAST && usual.windows >= WELL_LEAST;
     return usual;
 }
 
@@ -50,7 +53,7 @@ double usual_z(const Usual *usual, const ClassWindow *window, NodeMeasure measur
 
 static gboolean is_bad(const AllSeries *all, const Usual *usual, const ClassWindow *window) {
     const double length_ns = (double)all->window_ns * (window->last - window->first + 1);
-    if (usual->windows < LEARN_LEAST || (double)window->lost_ns < LOST_LEAST_SHARE * length_ns) return FALSE;
+    if (!usual->known || (double)window->lost_ns < LOST_LEAST_SHARE * length_ns) return FALSE;
     for (guint m = 0; m < MEASURES; m++) {
         if (window->residual[m] >= log(SLOWDOWN_LEAST) && usual_z(usual, window, (NodeMeasure)m) >= Z_LEAST)
             return TRUE;

@@ -17,8 +17,10 @@
 #define LOST_LEAST_SHARE 0.001
 /* What the windows vary by is never taken to be less than 5 %. */
 #define USUAL_LEAST 0.04879 /* ln 1.05 */
-/* A node of whose class fewer windows were seen is not judged: it is still learned. */
+/* A node of whose class fewer windows were seen is not judged: it is still learned. Nor one of whose windows so few
+ * were not suspected themselves: most of LEARN_LEAST. */
 #define LEARN_LEAST 5u
+#define WELL_LEAST  3u
 
 typedef struct Spell {
     WorkClass class;
@@ -38,9 +40,11 @@ typedef struct Spell {
     gint64 self_ns, critical_ns, lost_ns, lost_critical_ns; /* of the bad windows */
 } Spell;
 
-/* What the windows of a series usually are, learned from those before 'until' that are in use. */
+/* What the windows of a series usually are, learned from those before 'until' that are in use. What was suspected is
+ * not, and was seen all the same: or a fault that begins early would be told, and forgotten when it is learned again. */
 typedef struct Usual {
-    guint32 windows;
+    guint32 windows; /* so many */
+    gboolean known;  /* enough to judge by */
     double centre[MEASURES], deviation[MEASURES];
 } Usual;
 Usual usual_of(const AllSeries *all, const ClassSeries *series, guint32 until);

@@ -30,7 +30,7 @@ static NodeRow row_of(const Cluster *cluster, const NodesReport *report, const C
     const Usual usual = usual_of(report->all, series, report->learned);
     const guint32 first = series->n > WINDOWS_NOW ? series->n - WINDOWS_NOW : 0;
     float now[WINDOWS_NOW], deviations[WINDOWS_NOW];
-    NodeRow row = {.series = series, .spell = open_spell(report, series), .judged = usual.windows >= LEARN_LEAST};
+    NodeRow row = {.series = series, .spell = open_spell(report, series), .judged = usual.known};
 
     for (guint32 i = first; i < series->n; i++) {
         now[i - first] = windows[i].residual[MEASURE_MEAN];
