@@ -4,6 +4,7 @@
 
 #include "analyzer/diagnosis/order.h"
 #include "analyzer/query/spark/diagnosis.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 
 /* Many small files: so many a task, and of the time in HDFS this share for the NameNode, which is asked for each. */
@@ -195,6 +196,26 @@ static gint most_first(gconstpointer a, gconstpointer b) {
     return x->stage < y->stage ? -1 : 1;
 }
 
+/* About what its tasks took, ms. */
+static double cost_ms(const StageTasks *stage) { return stage->n_counted * stage->median_ms; }
+
+static gint by_cost(gconstpointer a, gconstpointer b, gpointer arg) {
+    const Stragglers *stragglers = arg;
+    const guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+    const double first = cost_ms(&stragglers->stages[x]), second = cost_ms(&stragglers->stages[y]);
+    if (first != second) return first > second ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+/* The numbers of the stages that can be judged, those that took most first: of many not all are read. */
+static GArray *stages_to_read(const Stragglers *stragglers) {
+    GArray *stages = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (guint32 s = 0; s < stragglers->n_stages; s++)
+        if (stragglers->stages[s].n_counted >= STAGE_TASKS_LEAST) g_array_append_val(stages, s);
+    allowance_sort(stages->data, stages->len, sizeof(guint32), by_cost, (gpointer)stragglers);
+    return stages;
+}
+
 GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, GError **error) {
     g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(StageWait));
     g_auto(Runs) runs = {g_ptr_array_new_with_free_func((GDestroyNotify)app_tasks_free),
@@ -204,11 +225,11 @@ GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *l
     guint32 read = 0;
     if (!asked_stage(asked, &stage, &attempt, error)) return NULL;
 
-    for (guint32 s = 0; s < causes->stragglers->n_stages; s++) {
-        StageWait wait = {.stage = s};
-        const AppStage *known = app_stage(causes->tasks, s);
+    g_autoptr(GArray) stages = stages_to_read(causes->stragglers);
+    for (guint i = 0; i < stages->len; i++) {
+        StageWait wait = {.stage = g_array_index(stages, guint32, i)};
+        const AppStage *known = app_stage(causes->tasks, wait.stage);
         if ((stage >= 0 && known->stage != stage) || (attempt >= 0 && known->attempt != attempt)) continue;
-        if (causes->stragglers->stages[s].n_counted < STAGE_TASKS_LEAST) continue;
         compare_runs(causes, &runs, &wait);
         if (read < STAGE_TASKS_READ_ALL && !find_host(asked, causes, &wait, error)) return NULL;
         read += wait.read;

@@ -6,7 +6,8 @@
 #include "analyzer/query/spark/normals.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 
-/* Of a stage so many tasks are read, evenly; of an application no more than that in all. */
+/* Of a stage so many tasks are read, evenly; of an application no more than that in all, of the stages that took most.
+ */
 #define STAGE_TASKS_READ     32u
 #define STAGE_TASKS_READ_ALL 2000u
 /* Stages of fewer tasks are not judged: "all" means nothing there. */
