@@ -313,6 +313,7 @@ class ClientBed(Bed):
         program = self.build / "spark-bridge/plumb-bridge"
         subprocess.run([str(program), "--receiver", self.thrift, str(log)], check=True, stdout=subprocess.DEVNULL)
         shutil.copy(log, folder / "events")
+        wait_for(lambda: is_stored(http, log.name), READY_SECONDS, "the application stored")
         answer = ask(http, f"why?app={log.name}&limit=0")
         found = subprocess.run(
             [str(self.build / "analyzer/plumb"), "--server", http, "why", log.name],
@@ -378,6 +379,11 @@ def windows_without_fault(http, begin_ms):
 def ask(http, question):
     with urllib.request.urlopen(f"http://{http}/api/v1/{question}", timeout=READY_SECONDS) as answer:
         return json.load(answer)
+
+
+def is_stored(http, app):
+    """To its end."""
+    return any(row["app"] == app and row["state"] == "ended" for row in ask(http, "apps")["apps"])
 
 
 def ask_slow(http):
