@@ -1,6 +1,7 @@
 """How long the page takes for one large trace, by the browser's own clock.
 
-    bench/ui                    1,000,000 spans: from the click to the first full frame, then 600 pans and zooms
+    bench/ui                    1,000,000 spans: from the click to the first full frame, then 600 pans and zooms; all
+                                calls of a function folded, and the pans and zooms again; from keys and clicks to paint
     bench/ui --spans 100000     a smaller one
     bench/ui --watch 8          instead, in five minutes: what so many live pages cost plumbd's processors, and senders
                                 that wait for it, at 20,000 spans a second
@@ -79,6 +80,35 @@ MOVE = """frames => new Promise(resolve => {
 })"""
 
 
+# All calls of the function that the root called first are folded: until the frame after the key, and until the lanes are
+# laid out anew.
+FOLD = """() => new Promise(resolve => {
+  const lanes = document.querySelector('.lanes')
+  const press = key => lanes.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))
+  press('0'); press('j')
+  requestAnimationFrame(() => setTimeout(() => {
+    const begun = performance.now()
+    let painted = 0
+    press('O')
+    requestAnimationFrame(() => setTimeout(() => (painted = performance.now() - begun)))
+    const look = () => {
+      if (document.querySelector('.folded-note') === null) { requestAnimationFrame(look); return }
+      requestAnimationFrame(() => setTimeout(() => resolve({painted, laid: performance.now() - begun})))
+    }
+    look()
+  }))
+})"""
+
+# What the browser tells of keys and clicks that took more than a frame.
+WATCH = """() => {
+  window.inputs = []
+  new PerformanceObserver(list => window.inputs.push(...list.getEntries().map(e => e.duration)))
+    .observe({type: 'event', durationThreshold: 16})
+}"""
+KEYS = "wdswaOjoOnk0"
+INPUTS = 48
+
+
 def write_trace(path, spans):
     """One trace of the load client's spans; how many."""
     command = [BUILD / "bench/bench_load", "--model", MODEL, "--spans", spans, "--hosts", HOSTS, "--jobs", 200]
@@ -102,6 +132,18 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
+def press_and_click(page):
+    """Milliseconds from each input to its paint, of those that took more than a frame."""
+    page.evaluate(WATCH)
+    page.locator(".lanes").focus()
+    box = page.locator(".lanes canvas").bounding_box()
+    for i in range(INPUTS):
+        page.keyboard.press(KEYS[i % len(KEYS)])
+        page.mouse.click(box["x"] + 200 + 17 * i, box["y"] + 20 + 9 * i)
+    page.wait_for_function("() => document.documentElement.dataset.unanswered === '0'")
+    return page.evaluate("() => window.inputs")
+
+
 def measure(plumbd):
     folder = subprocess.run([ROOT / "script/playwright"], check=True, capture_output=True, text=True).stdout.strip()
     site.addsitedir(folder)
@@ -117,6 +159,9 @@ def measure(plumbd):
         opened = page.evaluate(OPEN, f"#/trace/{TRACE}?v=1&as=lanes")
         wait_until_whole(page)
         moved = page.evaluate(MOVE, FRAMES)
+        folded = page.evaluate(FOLD)
+        moved_folded = page.evaluate(MOVE, FRAMES)
+        inputs = press_and_click(page)
         heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
         browser.close()
     rectangles = moved["rectangles"]
@@ -129,6 +174,12 @@ def measure(plumbd):
         "work_median_ms": statistics.median(moved["works"]),
         "work_p95_ms": percentile(moved["works"], 0.95),
         "most_rectangles": max(rectangles),
+        "fold_to_frame_ms": folded["painted"],
+        "fold_to_lanes_ms": folded["laid"],
+        "folded_frame_median_ms": statistics.median(moved_folded["gaps"]),
+        "folded_frame_p95_ms": percentile(moved_folded["gaps"], 0.95),
+        "input_to_paint_most_ms": max(inputs, default=16),
+        "inputs_over_100_ms": sum(one > 100 for one in inputs),
         "heap_mb": heap / 1e6,
     }
 

@@ -248,7 +248,7 @@ class Application:
         for node, took in reads:
             tracer = len(FUNCTIONS) + WORKERS + node - 1
             read = call("DFSInputStream#byteArrayRead", client, at, took + 6 * MS, scan, annotations=size)
-            call("BlockReaderRemote2", client, at + 2 * MS, took + 3 * MS, read)
+            call("BlockReaderRemote2", client, at + 2 * MS, took + 3 * MS, read, annotations=size)
             served = call("OpReadBlockProto", tracer, at + MS, took + 4 * MS, read)
             call("BlockSender#new", tracer, at + int(1.2 * MS), 0.3 * MS, served)
             call("BlockSender#readLocal", tracer, at + 2 * MS, took, served, annotations=size)

@@ -442,6 +442,13 @@ NARROW = "() => [...document.querySelectorAll('.lane-bar[data-href]')].map(bar =
 LINKS = "() => [...document.querySelectorAll('main a[href]')].map(link => link.getAttribute('href'))"
 
 
+# Times of an axis that lie over one another.
+OVERLAPPING = """() => [...document.querySelectorAll('.axis')].flatMap((axis) => {
+  const times = [...axis.querySelectorAll('span')].map((span) => [span.getBoundingClientRect(), span.textContent])
+  return times.filter(([box], i) => i > 0 && box.left < times[i - 1][0].right).map(([, text]) => text)
+})"""
+
+
 @pytest.mark.parametrize(
     ("view", "values"), [("overview", {"since": "7d"}), ("app/{}", {}), ("stage/{}", {"stage": "0.0"})]
 )
@@ -450,6 +457,7 @@ def test_what_is_drawn_too_narrow_for_keys_is_a_link_elsewhere(view, values, bus
     page.page.set_viewport_size({"width": 360, "height": 900})
     page.open(view.format(busy.app), **values)
     page.page.locator(".lane-bar").first.wait_for()
+    assert page.page.evaluate(OVERLAPPING) == []
     narrow, links = page.page.evaluate(NARROW), page.page.evaluate(LINKS)
     assert narrow != [] and set(narrow) - set(links) == set()
     page.look_at_both_themes(f"{view.split('/')[0]}-narrow")

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.ui import load
+from tests.ui.test_views import seen
 
 TRACE = f"{load.LARGE:016x}"
 ADDRESS = f"trace/{TRACE}"
@@ -226,3 +227,75 @@ def test_rows_fold_with_all_below(large, opened):
     wait_chosen(opened, 0)
     opened.page.get_by_role("button", name="Fold it and all below", exact=True).click()
     opened.page.locator("#span-1").wait_for(state="detached")
+
+
+def digits(text):
+    return int(text.replace(",", ""))
+
+
+def folded_note(page):
+    """(calls, ms of their own, into how many) that are folded, once they are laid out."""
+    page.settle()
+    said = re.match(
+        r"([\d,]+) calls with ~?([\d.]+) (ms|s) of their own are folded into ([\d,]+)\.", page.text(".folded-note")
+    )
+    calls, own, unit, into = said.groups()
+    return digits(calls), float(own) * (1000 if unit == "s" else 1), digits(into)
+
+
+def lines_of(page):
+    return page.page.locator(".lanes > div").evaluate("box => box.clientHeight / 15")
+
+
+def own_ms(rows):
+    return pytest.approx(sum(row["self_ns"] for row in rows) / 1e6, rel=0.006)
+
+
+def test_lanes_fold(large, opened, rows, open_page):
+    """A call, all calls of its function, and by its sign: counted, in the address, and without lines of their own."""
+    keys = opened.page.keyboard
+    before = lines_of(opened)
+    keys.press("j")
+    keys.press("o")
+    opened.page.wait_for_url(re.compile("fold=1(&|$)"))
+    assert folded_note(opened) == (2, own_ms(rows[2:4]), 1)
+    assert lines_of(opened) == before  # other reads have lines on the same DataNodes
+    keys.press("j")  # not to what is folded
+    wait_chosen(opened, 4)
+    keys.press("O")
+    opened.page.wait_for_url(re.compile("folded=DFSInputStream%23read"))
+    below = [row for row in rows if row["function"] in ("BlockSender#sendBlock", "BlockReceiver#flushOrSync")]
+    assert folded_note(opened) == (len(below), own_ms(below), len(below) // 2)
+    assert lines_of(opened) == 2  # of the client: its call, and the reads
+    other = open_page(large[0])
+    other.page.goto(opened.page.url)
+    other.settle()
+    assert seen(other) == seen(opened)
+
+    # One of them is unfolded by its sign: it has what it calls below it again.
+    keys.press("f")
+    opened.page.wait_for_url(re.compile("w="))
+    box = box_of(opened)
+    opened.page.mouse.click(box["x"] + 170 + 5, box["y"] + 15 + 7)
+    opened.page.wait_for_url(re.compile("open=4(&|$)"))
+    assert folded_note(opened)[::2] == (len(below) - 2, len(below) // 2 - 1)
+    keys.press("ArrowDown")
+    wait_chosen(opened, 5)
+    opened.page.get_by_role("button", name="Unfold all", exact=True).click()
+    opened.page.locator(".folded-note").wait_for(state="detached")
+    assert lines_of(opened) == before
+
+
+def test_what_is_folded_stays_with_what_is_looked_for(opened, rows):
+    """A call is not dim while a match or the critical path is folded into it; a match in it is framed there."""
+    keys = opened.page.keyboard
+    opened.page.goto(f"{opened.base}#/{ADDRESS}?v=1&folded=DFSInputStream%23read&find=flushOrSync")
+    opened.settle()
+    opened.page.locator(".lanes").focus()
+    keys.press("n")
+    wait_chosen(opened, 3)
+    assert "It is folded into DFSInputStream#read." in panel(opened)
+    keys.press("o")
+    opened.page.wait_for_url(re.compile("open=1(&|$)"))
+    assert folded_note(opened)[0] == 2 * (len(rows) // 3) - 2
+    assert "It is folded into" not in panel(opened)

@@ -31,6 +31,7 @@ void json_add_facts(json_t *object, Archive *archive, const HdfsFacts *facts) {
     json_object_set_new(object, "files", json_count(facts->files));
     json_object_set_new(object, "bytes", json_integer(facts->bytes));
     json_object_set_new(object, "remote_bytes", json_integer(facts->remote_bytes));
+    json_object_set_new(object, "local_bytes", json_integer(facts->local_bytes));
 
     for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++)
         json_object_set_new(resources, hdfs_resource_name((HdfsResource)i), json_integer(facts->of[i]));

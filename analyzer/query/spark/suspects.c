@@ -149,6 +149,7 @@ static json_t *path_json(Archive *archive, const TraceView *view, guint32 node) 
         lookup->process(lookup->arg, span->tracer, &role, &host);
 
         json_t *step = json_object();
+        json_object_set_new(step, "span", json_span_id(span->id));
         json_object_set_new(step, "function", json_name(archive, span->name));
         json_object_set_new(step, "role", json_string(role_name(role)));
         json_object_set_new(step, "host", json_name(archive, host));

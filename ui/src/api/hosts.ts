@@ -25,6 +25,11 @@ export interface Spell {
   example?: { trace: string; begin_time_ns: bigint; duration_ns: number }
 }
 
+export interface SlowAnswer extends Period {
+  slow: Spell[]
+  more?: boolean
+}
+
 export interface NodeRow {
   host: string
   class: string

@@ -199,6 +199,14 @@ export interface Evidence {
   same_host?: { tasks: number; mean: number; median: number }
 }
 
+export interface CallOfPath {
+  span: string
+  function: string
+  role: string
+  host?: string
+  duration_ns: number
+}
+
 export interface Suspect {
   host?: string
   process?: string
@@ -208,6 +216,18 @@ export interface Suspect {
   tasks?: number
   explains_ns?: number
   since_time_ns?: bigint
+}
+
+/** What a task had of HDFS, by its traces. */
+export interface TaskInHdfs {
+  trace?: string
+  time_ns: number
+  datanode_ns: number
+  slowest_datanode?: string
+  bytes: number
+  remote_bytes: number
+  local_bytes: number
+  resources_ns: Record<string, number>
 }
 
 export interface Straggler {
@@ -225,11 +245,11 @@ export interface Straggler {
     topic: string
     explains_ns?: number
     excess_ns?: number
-    suspect?: Suspect & { path?: { function: string; role: string; host?: string; duration_ns: number }[] }
+    suspect?: Suspect & { path?: CallOfPath[] }
   }
   causes: Evidence[]
   near: Evidence[]
-  hdfs?: { trace?: string; time_ns: number; datanode_ns: number; slowest_datanode?: string }
+  hdfs?: TaskInHdfs
 }
 
 export interface WhyAnswer {

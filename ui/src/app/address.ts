@@ -35,6 +35,12 @@ export function linkTo(view: string, id = '', changes: Changes = {}): string {
 
 export const linkWith = (changes: Changes): string => formatRoute(changeRoute(route.value, changes))
 
+/** The whole address with times that stay, for somebody else. */
+export function lastingLink(sinceNs: bigint, untilNs: bigint): string {
+  const values = { ...route.value.values, since: [String(sinceNs)], until: [String(untilNs)] }
+  return location.href.replace(/#.*|$/, '') + formatRoute({ ...route.value, values })
+}
+
 /** A new entry of the history. The page follows at once, not only when the browser has told of the new address. */
 export function go(changes: Changes): void {
   const next = changeRoute(route.value, changes)

@@ -32,6 +32,11 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 export const darkNow = signal(dark.matches)
 dark.addEventListener('change', () => (darkNow.value = dark.matches))
 
+/** As the widths of style.css: a telephone. */
+const small = matchMedia('(max-width: 600px)')
+export const narrow = signal(small.matches)
+small.addEventListener('change', () => (narrow.value = small.matches))
+
 effect(() => {
   const shown = theme.value === 'system' ? (darkNow.value ? 'dark' : 'light') : theme.value
   document.documentElement.dataset.theme = shown

@@ -1,6 +1,6 @@
 // The period that is asked for: in the address as "since" and "until", as the API takes them.
 
-import { value } from './address.ts'
+import { go, value } from './address.ts'
 
 export const PERIODS = ['15m', '1h', '6h', '1d', '7d'] as const
 export const DEFAULT_PERIOD = '1h'
@@ -51,6 +51,11 @@ export function pointOf(text: string, nowNs: bigint): bigint | undefined {
   if (ago !== undefined) return nowNs - BigInt(Math.round(ago))
   const ms = Date.parse(/Z$|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n
+}
+
+/** What was dragged over on an axis, in either direction. */
+export function choosePeriod(a: bigint, b: bigint): void {
+  go(a < b ? { since: String(a), until: String(b) } : { since: String(b), until: String(a) })
 }
 
 export const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n

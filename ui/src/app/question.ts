@@ -76,9 +76,9 @@ function tellUnanswered(change: number): void {
   document.documentElement.dataset.unanswered = String(unanswered)
 }
 
-/** Counts the questions that a reader still waits for, in the document's data-unanswered. It is a layout effect: a question
+/** Counts what a reader still waits for, in the document's data-unanswered. It is a layout effect: a question
     that an answer brings about counts before that answer counts no more, so that 0 means that the page is whole. */
-function useCount(waitedFor: boolean): void {
+export function useWaiting(waitedFor: boolean): void {
   useLayoutEffect(() => {
     if (!waitedFor) return
     tellUnanswered(1)
@@ -108,6 +108,6 @@ function useAnswer<T>(question: string, parameters: Parameters | null, read: Rea
     return () => abort.abort()
   }, [path, read, again])
   const loading = answer.loading || answer.path !== path
-  useCount(loading && path !== '')
+  useWaiting(loading && path !== '')
   return { ...answer, loading }
 }

@@ -1,10 +1,11 @@
 // The period that is asked for.
 
 import type { VNode } from 'preact'
-import { go, value } from '../app/address.ts'
+import { go, lastingLink, value } from '../app/address.ts'
 import { zone, zoneName } from '../app/choices.ts'
 import { DEFAULT_PERIOD, EVERYTHING, PERIODS, absolute, nowNs, pointOf, shifted } from '../app/period.ts'
 import { storeStatus } from '../app/store.ts'
+import { Copy } from '../parts/view.tsx'
 import { t } from '../text/t.ts'
 import { dayTime } from '../text/times.ts'
 
@@ -105,6 +106,13 @@ export function PeriodBar(): VNode {
       <span class="quiet-text">
         <Shown />
       </span>
+      <Copy
+        text={() => {
+          const now = absolute(nowNs())
+          return now === undefined ? location.href : lastingLink(now.sinceNs, now.untilNs)
+        }}
+        label={t('copy link')}
+      />
     </div>
   )
 }

@@ -3,7 +3,8 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
-import { tx } from '../text/t.ts'
+import { choosePeriod } from '../app/period.ts'
+import { t, tx } from '../text/t.ts'
 import { axisTime, clockTime, ticks } from '../text/times.ts'
 import { Bands, within, type Band } from './bands.tsx'
 import { pathOf, roundTicks, type Point } from './points.ts'
@@ -32,12 +33,15 @@ interface Props {
   /** At least so much is in the picture. */
   readonly least?: number
   readonly height?: number
+  /** A drag over it chooses the period of the page. */
+  readonly choosesPeriod?: boolean
 }
 
 const LEFT = 66
 const RIGHT = 24
 const TOP = 8
 const BOTTOM = 22
+const LEAST_DRAG_PX = 6
 
 function nearest(points: readonly Point[], time: bigint, stepNs: number): Point | undefined {
   const far = (point: Point): number => Math.abs(Number(point.time - time))
@@ -106,6 +110,38 @@ function Legend({ lines, over, stepNs, write, usual }: Props & { over: bigint | 
   )
 }
 
+/** What the pointer is over; where a drag chooses the period, from where it began. */
+function useBrush(since: bigint, length: number, inner: number, chooses: boolean) {
+  const [over, setOver] = useState<bigint>()
+  const [from, setFrom] = useState<bigint>()
+  const timeAt = (event: PointerEvent): bigint => {
+    const share = (event.clientX - (event.currentTarget as Element).getBoundingClientRect().left - LEFT) / inner
+    return since + BigInt(Math.round(Math.min(1, Math.max(0, share)) * length))
+  }
+  const brush = {
+    onPointerDown: (event: PointerEvent): void => {
+      ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
+      setFrom(timeAt(event))
+    },
+    onPointerUp: (event: PointerEvent): void => {
+      const to = timeAt(event)
+      setFrom(undefined)
+      if (from !== undefined && (Math.abs(Number(to - from)) / length) * inner >= LEAST_DRAG_PX) choosePeriod(from, to)
+    },
+  }
+  const events = {
+    onPointerMove: (event: PointerEvent): void => setOver(timeAt(event)),
+    onPointerLeave: (): void => setOver(undefined),
+    ...(chooses && brush),
+  }
+  return { over, from, events }
+}
+
+function Dragged(props: { a: number; b: number; height: number }): VNode {
+  const { a, b, height } = props
+  return <rect class="dragged" x={Math.min(a, b)} width={Math.abs(b - a)} y={TOP} height={height - TOP - BOTTOM} />
+}
+
 /** What began before the period is left of it. */
 const cutTo = (points: readonly Point[], { since, until }: Props): Point[] =>
   points.filter((point) => point.time >= since && point.time <= until)
@@ -119,13 +155,13 @@ export function Curve(given: Props): VNode {
   const props = { ...given, lines }
   const { since, until, height = 150 } = props
   const [element, width] = useWidth()
-  const [over, setOver] = useState<bigint>()
   const values = lines.flatMap((line) => line.points.map((point) => point.value))
   const top = Math.max(1e-9, props.least ?? 0, (props.usual?.value ?? 0) * 1.1, ...values) * 1.05
   const inner = Math.max(1, width - LEFT - RIGHT)
   const length = Math.max(1, Number(until - since))
   const x = (time: bigint): number => LEFT + (Number(time - since) / length) * inner
   const y = (value: number): number => TOP + (1 - value / top) * (height - TOP - BOTTOM)
+  const { over, from, events } = useBrush(since, length, inner, given.choosesPeriod === true)
   return (
     <figure class="curve">
       <svg
@@ -133,12 +169,10 @@ export function Curve(given: Props): VNode {
         height={height}
         role="img"
         aria-label={props.label}
-        onPointerMove={(event) => {
-          const share = (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / inner
-          setOver(since + BigInt(Math.round(Math.min(1, Math.max(0, share)) * length)))
-        }}
-        onPointerLeave={() => setOver(undefined)}
+        class={given.choosesPeriod === true ? 'brushed-time' : ''}
+        {...events}
       >
+        {given.choosesPeriod === true && <title>{t('A drag chooses the period')}</title>}
         <Axes {...props} width={width} top={top} x={x} y={y} />
         <Bands
           bands={within(props.bands, since, until)}
@@ -162,6 +196,7 @@ export function Curve(given: Props): VNode {
             />
           )),
         )}
+        {from !== undefined && over !== undefined && <Dragged a={x(from)} b={x(over)} height={height} />}
         {over !== undefined && <line class="over" x1={x(over)} x2={x(over)} y1={TOP} y2={height - BOTTOM} />}
       </svg>
       <Legend {...props} over={over} />

@@ -13,6 +13,11 @@ export function suspectText(suspect: Suspect): string {
   return t('{resource} of {where}', { resource: word(suspect.resource), where: visible(where) })
 }
 
+export function SuspectLink({ suspect }: { suspect: Suspect }): VNode {
+  const text = suspectText(suspect)
+  return suspect.host === undefined ? <>{text}</> : <a href={linkTo('hosts', suspect.host)}>{text}</a>
+}
+
 export function Cause({ straggler }: { straggler: Straggler }): VNode {
   const cause = straggler.main_cause
   if (cause === undefined) return <span class="quiet-text">{t('no cause found')}</span>
@@ -22,7 +27,8 @@ export function Cause({ straggler }: { straggler: Straggler }): VNode {
     cause.excess_ns === undefined ? '' : t(' of {excess} over the median', { excess: duration(cause.excess_ns) })
   return (
     <span>
-      <b>{cause.suspect === undefined ? visible(cause.feature) : suspectText(cause.suspect)}</b> ({cause.topic}
+      <b>{cause.suspect === undefined ? visible(cause.feature) : <SuspectLink suspect={cause.suspect} />}</b> (
+      {word(cause.topic)}
       {explains}
       {excess})
     </span>
@@ -36,11 +42,7 @@ export function Suspects({ suspects }: { suspects: readonly Suspect[] }): VNode 
       {suspects.map((suspect) => (
         <li key={suspectText(suspect) + (suspect.function ?? '')}>
           <b>
-            {suspect.host === undefined ? (
-              suspectText(suspect)
-            ) : (
-              <a href={linkTo('hosts', suspect.host)}>{suspectText(suspect)}</a>
-            )}
+            <SuspectLink suspect={suspect} />
           </b>
           {suspect.tasks !== undefined && t(': {tasks} tasks', { tasks: suspect.tasks })}
           {suspect.explains_ns !== undefined &&

@@ -10,6 +10,9 @@ import { layLanes } from '../timeline/lanes.ts'
 /** What keys reach is large enough to be hit; what is narrower is an image, and the view's table or list has the link. */
 const TARGET_PX = 24
 const LANE_PX = 18
+/** Between two times of the axis; the longest, with milliseconds, has some 80. */
+const TICK_PX = 90
+const MOST_TICKS = 8
 
 export interface LaneBar {
   readonly key: string
@@ -73,6 +76,12 @@ function Bars(props: { group: Group; since: bigint; length: number; width: numbe
   )
 }
 
+/** Bars that reach out of the period are cut to it. */
+const cut = (bars: readonly LaneBar[], since: bigint, until: bigint): LaneBar[] =>
+  bars
+    .filter((bar) => bar.begin <= until && bar.end >= since)
+    .map((bar) => ({ ...bar, begin: bar.begin < since ? since : bar.begin, end: bar.end > until ? until : bar.end }))
+
 /** period: what the axis has; undefined: as far as there are bars. */
 export function Lanes(props: {
   groups: readonly Group[]
@@ -95,11 +104,15 @@ export function Lanes(props: {
   const since = period?.since ?? bars.reduce((least, bar) => (bar.begin < least ? bar.begin : least), bars[0]!.begin)
   const until = period?.until ?? bars.reduce((most, bar) => (bar.end > most ? bar.end : most), bars[0]!.end)
   const length = Math.max(1, Number(until - since))
-  const { at, step } = ticks(since, until > since ? until : since + 1n, 8)
+  const { at, step } = ticks(
+    since,
+    until > since ? until : since + 1n,
+    Math.min(MOST_TICKS, Math.max(2, Math.floor(width / TICK_PX))),
+  )
   return (
     <section class="card lanes" aria-label={label}>
-      {groups.map((group) => (
-        <Bars key={group.name} group={group} since={since} length={length} width={width} />
+      {groups.map(({ name, bars }) => (
+        <Bars key={name} group={{ name, bars: cut(bars, since, until) }} since={since} length={length} width={width} />
       ))}
       <div class="lane-group">
         <div class="lane-name" />

@@ -43,6 +43,7 @@ export function SampleCurves(props: {
     stepNs: intervalNs(of),
     height: 120,
     bands: props.bands ?? [],
+    choosesPeriod: props.period === undefined,
   }
   const shares = [
     lineOf(of, t('processor busy'), 0, busy),

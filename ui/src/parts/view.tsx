@@ -22,13 +22,17 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-export function Copy({ text, label }: { text: string; label: string }): VNode {
+export function Copy({ text, label }: { text: string | (() => string); label: string }): VNode {
   const [said, setSaid] = useState('')
   return (
     <button
       type="button"
       class="small quiet"
-      onClick={() => void copy(text).then((done) => setSaid(done ? t('copied') : t('select it, and copy')))}
+      onClick={() =>
+        void copy(typeof text === 'string' ? text : text()).then((done) =>
+          setSaid(done ? t('copied') : t('select it, and copy')),
+        )
+      }
       onBlur={() => setSaid('')}
     >
       {said === '' ? label : said}

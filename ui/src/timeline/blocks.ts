@@ -2,7 +2,8 @@
 //
 // A call that comes from another process, or from nowhere, begins a block: itself and what it calls in its process,
 // below it. Blocks of a process take the first lines that are free, so callers stay above what they call, and what
-// belongs together stays together. On no line two calls overlap, and the calls of a line are in order of time.
+// belongs together stays together. On no line two calls overlap, and the calls of a line are in order of time. What lies
+// below a call that is folded (folds.ts) has no line.
 
 import { endOf, type Calls } from './calls.ts'
 
@@ -16,9 +17,9 @@ export interface Track {
 export interface Lines {
   readonly tracks: readonly Track[]
   readonly count: number
-  /** Of each call. */
+  /** Of each call; -1: it has none. */
   readonly line: Int32Array
-  /** Rows, line by line; those of line i are order[starts[i]] to order[starts[i + 1] - 1]. */
+  /** Rows that have a line, line by line; those of line i are order[starts[i]] to order[starts[i + 1] - 1]. */
   readonly order: Int32Array
   readonly starts: Int32Array
 }
@@ -28,6 +29,7 @@ const LOOKS = 512
 
 interface Blocks {
   readonly count: number
+  /** Of each call; -1: none. */
   readonly of: Int32Array
   /** Rows, block by block. */
   readonly rows: Int32Array
@@ -40,24 +42,26 @@ interface Blocks {
   readonly line: Int32Array
 }
 
-/** Rows grouped by a number each; within a group in the order in which they come. */
+/** Rows grouped by a number each, those with -1 left out; within a group in the order in which they come. */
 function group(of: Int32Array, count: number, order?: Int32Array): { rows: Int32Array; starts: Int32Array } {
   const starts = new Int32Array(count + 1)
-  for (const one of of) starts[one + 1]!++
+  for (const one of of) if (one >= 0) starts[one + 1]!++
   for (let i = 0; i < count; i++) starts[i + 1]! += starts[i]!
   const next = starts.slice()
-  const rows = new Int32Array(of.length)
-  for (let i = 0; i < of.length; i++) {
+  const rows = new Int32Array(starts[count]!)
+  const length = order ? order.length : of.length
+  for (let i = 0; i < length; i++) {
     const row = order ? order[i]! : i
-    rows[next[of[row]!]!++] = row
+    if (of[row]! >= 0) rows[next[of[row]!]!++] = row
   }
   return { rows, starts }
 }
 
-function findBlocks(calls: Calls): Blocks {
-  const of = new Int32Array(calls.rows)
+function findBlocks(calls: Calls, hidden: Uint8Array | undefined): Blocks {
+  const of = new Int32Array(calls.rows).fill(-1)
   let count = 0
   for (let row = 0; row < calls.rows; row++) {
+    if (hidden?.[row] === 1) continue
     const parent = calls.parent[row]!
     of[row] = parent >= 0 && calls.process[parent] === calls.process[row] ? of[parent]! : count++
   }
@@ -73,6 +77,7 @@ function findBlocks(calls: Calls): Blocks {
   }
   for (let row = 0; row < calls.rows; row++) {
     const block = of[row]!
+    if (block < 0) continue
     blocks.process[block] = calls.process[row]!
     blocks.begin[block] = Math.min(blocks.begin[block]!, calls.begin[row]!)
     blocks.end[block] = Math.max(blocks.end[block]!, endOf(calls, row))
@@ -108,31 +113,30 @@ function freeLines(ends: readonly number[], begin: number, height: number): numb
   return first
 }
 
-/** The order of processes: as they first come in the trace. */
-function processOrder(calls: Calls): number[] {
-  const seen = new Set<number>()
-  for (const process of calls.process) seen.add(process)
-  return [...seen]
-}
-
-function blocksByProcess(blocks: Blocks, processes: readonly number[]): Map<number, number[]> {
-  const lists = new Map(processes.map((process) => [process, [] as number[]]))
-  for (let block = 0; block < blocks.count; block++) lists.get(blocks.process[block]!)!.push(block)
+/** Processes in the order in which they first come in the trace. */
+function blocksByProcess(blocks: Blocks): Map<number, number[]> {
+  const lists = new Map<number, number[]>()
+  for (let block = 0; block < blocks.count; block++) {
+    const list = lists.get(blocks.process[block]!)
+    if (list) list.push(block)
+    else lists.set(blocks.process[block]!, [block])
+  }
   for (const list of lists.values()) list.sort((a, b) => blocks.begin[a]! - blocks.begin[b]! || a - b)
   return lists
 }
 
-export function layLines(calls: Calls): Lines {
-  const blocks = findBlocks(calls)
+/** hidden: 1 for each call that lies below a folded one. */
+export function layLines(calls: Calls, hidden?: Uint8Array): Lines {
+  const blocks = findBlocks(calls, hidden)
   const scratch: number[] = []
   for (let block = 0; block < blocks.count; block++) layBlock(calls, blocks, block, scratch)
 
   const offset = new Int32Array(blocks.count)
-  const inTime = new Int32Array(calls.rows)
+  const inTime = new Int32Array(blocks.rows.length)
   const tracks: Track[] = []
   let first = 0
   let at = 0
-  for (const [process, list] of blocksByProcess(blocks, processOrder(calls))) {
+  for (const [process, list] of blocksByProcess(blocks)) {
     const ends: number[] = []
     for (const block of list) {
       const line = freeLines(ends, blocks.begin[block]!, blocks.height[block]!)
@@ -144,8 +148,8 @@ export function layLines(calls: Calls): Lines {
     first += ends.length
   }
 
-  const line = new Int32Array(calls.rows)
-  for (let row = 0; row < calls.rows; row++) line[row] = offset[blocks.of[row]!]! + blocks.line[row]!
+  const line = new Int32Array(calls.rows).fill(-1)
+  for (const row of blocks.rows) line[row] = offset[blocks.of[row]!]! + blocks.line[row]!
   const grouped = group(line, first, inTime)
   return { tracks, count: first, line, order: grouped.rows, starts: grouped.starts }
 }

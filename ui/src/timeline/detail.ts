@@ -14,9 +14,10 @@ export interface Index {
 }
 
 export function indexLines(calls: Calls, lines: Lines): Index {
-  const sums = new Float64Array(calls.rows + 1)
-  const longest = new Int32Array(Math.ceil(calls.rows / CHUNK))
-  for (let at = 0; at < calls.rows; at++) {
+  const { length } = lines.order
+  const sums = new Float64Array(length + 1)
+  const longest = new Int32Array(Math.ceil(length / CHUNK))
+  for (let at = 0; at < length; at++) {
     const long = Math.max(calls.duration[lines.order[at]!]!, 0)
     sums[at + 1] = sums[at]! + long
     const chunk = Math.floor(at / CHUNK)

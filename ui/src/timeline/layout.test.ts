@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { layLines } from './blocks.ts'
 import { endOf, treeOf, type Calls } from './calls.ts'
 import { Detail, Rectangles, indexLines, pick, type Window } from './detail.ts'
+import { anyWithin, belowOf, hide } from './folds.ts'
 import { LEVELS, MOMENTS, overviewOf } from './overview.ts'
 
 function random(seed: number): (below: number) => number {
@@ -92,6 +93,61 @@ describe.each(SEEDS)('the lines of a trace (%s)', (seed) => {
     expect(overview.process).toHaveLength(LEVELS * MOMENTS)
     expect(overview.levels).toBe(Math.min(LEVELS, 1 + tree.depth.reduce((most, depth) => Math.max(most, depth), 0)))
   })
+})
+
+/** The calls that are seen, as a trace of their own; and the row that each has in it. */
+function seenAlone(calls: Calls, hidden: Uint8Array): [Calls, number[]] {
+  const rows = Array.from({ length: calls.rows }, (_, row) => row).filter((row) => hidden[row] === 0)
+  const number = new Map(rows.map((row, i) => [row, i]))
+  const alone = {
+    rows: rows.length,
+    begin: Float64Array.from(rows, (row) => calls.begin[row]!),
+    duration: Float64Array.from(rows, (row) => calls.duration[row]!),
+    parent: Int32Array.from(rows, (row) => number.get(calls.parent[row]!) ?? -1),
+    process: Uint16Array.from(rows, (row) => calls.process[row]!),
+  }
+  return [alone, rows]
+}
+
+describe.each(SEEDS)('folded calls (%s)', (seed) => {
+  const calls = anyCalls(seed, 400)
+  const tree = treeOf(calls)
+  const next = random(seed + 10)
+  const folded = new Set(Array.from({ length: calls.rows }, (_, row) => row).filter(() => next(5) === 0))
+  const hidden = hide(tree, (row) => folded.has(row))
+  const isBelow = (row: number): boolean => {
+    const parent = calls.parent[row]!
+    return parent >= 0 && (folded.has(parent) || isBelow(parent))
+  }
+  const lines = layLines(calls, hidden.rows)
+  const [alone, rows] = seenAlone(calls, hidden.rows)
+
+  it('hide all that lies below them, and tell how much it is', () => {
+    const below = Array.from({ length: calls.rows }, (_, row) => row).filter(isBelow)
+    expect(Array.from(hidden.rows, (one, row) => (one === 1 ? row : -1)).filter((row) => row >= 0)).toEqual(below)
+    expect(hidden.calls).toBe(below.length)
+    expect(hidden.self).toBeCloseTo(below.reduce((sum, row) => sum + tree.self[row]!, 0))
+    expect(belowOf(tree, 0).calls).toBe(tree.end[0]! - 1)
+  })
+  it('leave the lines of what is seen, as if nothing else were there', () => {
+    const expected = layLines(alone)
+    expect(lines.count).toBe(expected.count)
+    expect(lines.tracks).toEqual(expected.tracks)
+    expect(rows.map((row) => lines.line[row])).toEqual([...expected.line])
+    expect([...lines.order]).toEqual([...expected.order].map((i) => rows[i]))
+    for (let row = 0; row < calls.rows; row++) if (hidden.rows[row] === 1) expect(lines.line[row]).toBe(-1)
+  })
+  it('are drawn with the others, and nothing else is', () => {
+    const drawn = new Rectangles(4000)
+    const detail = new Detail(calls, lines, indexLines(calls, lines))
+    detail.fill(drawn, { from: -100, to: 1e6, first: 0, last: lines.count, pixels: 50 })
+    expect(drawn.calls.slice(0, drawn.count).reduce((sum, one) => sum + one, 0)).toBe(rows.length)
+  })
+})
+
+it('finds numbers within bounds', () => {
+  expect([0, 3, 4, 9].map((from) => anyWithin([3, 7, 8], from, from + 2))).toEqual([false, true, false, false])
+  expect(anyWithin([], 0, 9)).toBe(false)
 })
 
 describe.each(SEEDS)('what is drawn (%s)', (seed) => {

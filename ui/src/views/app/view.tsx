@@ -2,13 +2,13 @@
 
 import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { MarksAnswer } from '../../api/marks.ts'
+import type { Mark, MarksAnswer } from '../../api/marks.ts'
 import type { AdviseAnswer, ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
-import { Cause, Suspects } from '../../parts/cause.tsx'
+import { Cause, SuspectLink, Suspects } from '../../parts/cause.tsx'
 import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
 import { groupsOfMarks } from '../../parts/marks.tsx'
 import { Shown } from '../../parts/states.tsx'
@@ -166,7 +166,22 @@ function Why({ answer }: { answer: WhyAnswer }): VNode {
   )
 }
 
-function sentence(answer: StagesAnswer | undefined): VNode | undefined {
+function held(why: WhyAnswer | undefined): VNode | undefined {
+  const most = why?.suspects[0]
+  if (most?.explains_ns === undefined || most.tasks === undefined) return undefined
+  return (
+    <>
+      {' '}
+      {tx('What held it most: {suspect}, for which {tasks} waited {explains} longer in all.', {
+        suspect: <SuspectLink suspect={most} />,
+        tasks: most.tasks === 1 ? t('one task') : t('{tasks} tasks', { tasks: count(most.tasks) }),
+        explains: duration(most.explains_ns),
+      })}
+    </>
+  )
+}
+
+function sentence(answer: StagesAnswer | undefined, why: WhyAnswer | undefined): VNode | undefined {
   if (answer === undefined) return undefined
   return (
     <>
@@ -185,6 +200,29 @@ function sentence(answer: StagesAnswer | undefined): VNode | undefined {
           answer.spark_version !== undefined &&
           t(' on Spark {sparkVersion}', { sparkVersion: visible(answer.spark_version) }),
       })}
+      {held(why)}
+    </>
+  )
+}
+
+interface OverTimeProps {
+  readonly answer: StagesAnswer
+  readonly jobs: JobsAnswer | undefined
+  readonly executors: ExecutorsAnswer | undefined
+  readonly marks: readonly Mark[]
+}
+
+function OverTime({ answer, jobs, executors, marks }: OverTimeProps): VNode {
+  const ran = whileItRan(answer)
+  const groups = [...groupsOfMarks(marks), ...groupsOf(answer, jobs, executors)]
+  return (
+    <>
+      <Lanes
+        label={t('Stages over time')}
+        groups={groups}
+        {...(ran && { period: { since: BigInt(ran.since), until: BigInt(ran.until) } })}
+      />
+      <Table label={t('Stages')} columns={columnsOf(answer)} rows={answer.stages} rowKey={stageKey} />
     </>
   )
 }
@@ -210,7 +248,7 @@ export function AppView(): VNode {
     <View
       title={t('Application {app}', { app })}
       question={t('What ran, and what held it?')}
-      sentence={sentence(stages.data)}
+      sentence={sentence(stages.data, why.data)}
       asked={[
         ...ASKED_OF_APP.map((question) => ({ question, parameters: { app } })),
         { question: 'why', parameters: whyAsked },
@@ -224,15 +262,7 @@ export function AppView(): VNode {
       }
     >
       <Shown answer={stages} lines={10}>
-        {(data) => (
-          <>
-            <Lanes
-              label={t('Stages over time')}
-              groups={[...groupsOfMarks(done), ...groupsOf(data, jobs.data, executors.data)]}
-            />
-            <Table label={t('Stages')} columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
-          </>
-        )}
+        {(data) => <OverTime answer={data} jobs={jobs.data} executors={executors.data} marks={done} />}
       </Shown>
       <h2>{t('What held it')}</h2>
       <Shown answer={why} lines={4}>

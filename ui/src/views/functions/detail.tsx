@@ -121,6 +121,7 @@ function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAn
               write={WRITE.duration}
               height={190}
               bands={bandsOf(marks.data?.marks)}
+              choosesPeriod
               label={t('{name} over time', { name })}
             />
           </Exported>

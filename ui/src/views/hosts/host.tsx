@@ -11,6 +11,7 @@ import type { Band } from '../../marks/bands.tsx'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { FunctionLink, Opener } from '../../parts/bits.tsx'
 import { Exported } from '../../parts/export.tsx'
+import { spellText } from '../../parts/spell.ts'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
@@ -22,7 +23,7 @@ import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 import { Learned, classColumns } from './list.tsx'
 import { Samples, samplesAsked } from './samples.tsx'
-import { SpellCard, spellText } from './spells.tsx'
+import { SpellCard } from './spells.tsx'
 
 const MINUTE_NS = 60e9
 const TASKS = '50'
@@ -110,6 +111,7 @@ function Timeline({ answer, bands }: { answer: NodesAnswer; bands: readonly Band
         usual={{ value: 1, label: t('as predicted') }}
         least={2}
         bands={bands}
+        choosesPeriod
         label={t('How long calls took, of what was predicted, by class of work')}
       />
     </Exported>

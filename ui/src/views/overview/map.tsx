@@ -5,6 +5,7 @@ import { useCallback, useState } from 'preact/hooks'
 import type { SeriesAnswer, SeriesRow } from '../../api/answers.ts'
 import { refine, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
+import { choosePeriod } from '../../app/period.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
 import { t } from '../../text/t.ts'
 import { axisTime, clockTime, ticks } from '../../text/times.ts'
@@ -115,6 +116,19 @@ function paintFrame(context: CanvasRenderingContext2D, layout: Layout, at: Cell 
   context.strokeRect(leftOf(width) + at.step * cell, top, Math.max(3, cell - 1), layout.rowPx - 2)
 }
 
+function paintDragged(
+  context: CanvasRenderingContext2D,
+  layout: Layout,
+  [first, last]: readonly [number, number],
+  width: number,
+): void {
+  const cell = (width - leftOf(width) - RIGHT) / layout.steps
+  context.globalAlpha = 0.2
+  context.fillStyle = colour('accent')
+  context.fillRect(leftOf(width) + first * cell, 0, (last + 1 - first) * cell, layout.rows.length * layout.rowPx)
+  context.globalAlpha = 1
+}
+
 /** A bar over the row of its host, or over all rows, from its begin to its end; a line for a moment. */
 function paintBands(
   context: CanvasRenderingContext2D,
@@ -154,6 +168,45 @@ export function chosenCell(answer: SeriesAnswer): Cell | undefined {
   return row < 0 ? undefined : { row, step: Number(step ?? 0) }
 }
 
+/** Fewer steps are a click that slipped. */
+const LEAST_STEPS = 3
+
+/** The begin of a step, or the end of the period. */
+function timeOfStep(answer: SeriesAnswer, step: number): bigint {
+  const at = answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!)
+  return at < answer.until_time_ns! ? at : answer.until_time_ns!
+}
+
+/** A click chooses a cell, a drag over several steps the period. */
+function usePointer(answer: SeriesAnswer, layout: Layout, choose: (cell: Cell | undefined) => void) {
+  const [over, setOver] = useState<Cell>()
+  const [from, setFrom] = useState<number>()
+  const spanned = from !== undefined && over !== undefined && Math.abs(over.step - from) + 1 >= LEAST_STEPS
+  return {
+    over,
+    /** Steps, the first before the last. */
+    dragged: spanned ? ([Math.min(from, over.step), Math.max(from, over.step)] as const) : undefined,
+    events: {
+      onPointerDown: (event: PointerEvent): void => {
+        ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+        setOver(within(event, layout))
+        setFrom(within(event, layout)?.step)
+      },
+      onPointerMove: (event: PointerEvent): void => {
+        const cell = within(event, layout)
+        if (cell !== undefined || from === undefined) setOver(cell)
+      },
+      onPointerLeave: (): void => setOver(undefined),
+      onPointerUp: (event: PointerEvent): void => {
+        if (spanned)
+          choosePeriod(timeOfStep(answer, Math.min(from, over.step)), timeOfStep(answer, Math.max(from, over.step) + 1))
+        else if (from !== undefined) choose(within(event, layout))
+        setFrom(undefined)
+      },
+    },
+  }
+}
+
 function describe(answer: SeriesAnswer, layout: Layout, cell: Cell): string {
   const row = layout.rows[cell.row]!
   const at = cellValue(row, cell.step)
@@ -179,11 +232,14 @@ const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = 
 
 export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: readonly Band[] }): VNode {
   const { answer, scheme, bands } = props
-  const [over, setOver] = useState<Cell>()
   const layout = layoutOf(answer)
   const chosen = chosenCell(answer)
   const height = layout.rows.length * layout.rowPx + BOTTOM
   const shownZone = zone.value
+  const choose = (cell: Cell | undefined): void => {
+    if (cell) refine({ sel: `${layout.rows[cell.row]!.host ?? ''}@${cell.step}` })
+  }
+  const { over, dragged, events } = usePointer(answer, layout, choose)
   const paint = useCallback<Painter>(
     (context, width, high) => {
       context.font = `12px ${getComputedStyle(document.body).fontFamily}`
@@ -191,6 +247,7 @@ export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: re
       paintBands(context, layout, answer, bands, width)
       paintAxis(context, answer, width, high)
       paintFrame(context, layout, over, 'line-strong')
+      if (dragged) paintDragged(context, layout, dragged, width)
       paintFrame(context, layout, chosen, 'text')
     },
     [
@@ -198,6 +255,7 @@ export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: re
       scheme,
       over?.row,
       over?.step,
+      dragged?.join(),
       chosen?.row,
       chosen?.step,
       shownZone,
@@ -205,9 +263,6 @@ export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: re
     ],
   )
 
-  const choose = (cell: Cell | undefined): void => {
-    if (cell) refine({ sel: `${layout.rows[cell.row]!.host ?? ''}@${cell.step}` })
-  }
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key]
     if (move === undefined) return
@@ -227,13 +282,14 @@ export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: re
         tabIndex={0}
         role="application"
         aria-label={t('Map of hosts and time: arrow keys move, the line below tells the cell')}
-        onMouseMove={(event) => setOver(within(event, layout))}
-        onMouseLeave={() => setOver(undefined)}
-        onClick={(event) => choose(within(event, layout))}
+        class="brushed-time"
+        {...events}
         onKeyDown={onKeyDown}
       />
       <figcaption class="quiet-text" aria-live="polite">
-        {told === undefined ? t('A click on a cell tells more.') : describe(answer, layout, told)}
+        {told === undefined
+          ? t('A click on a cell tells more, a drag chooses the period.')
+          : describe(answer, layout, told)}
       </figcaption>
     </figure>
   )

@@ -23,12 +23,11 @@ function barsOf(row: AppRow, period: Period): (LaneBar & { readonly href: string
   const end = row.duration_ns === undefined ? nowNs() : row.begin_time_ns + BigInt(Math.round(row.duration_ns))
   if (row.begin_time_ns > period.until || end < period.since) return []
   const name = visible(row.name ?? row.id)
-  const begin = row.begin_time_ns < period.since ? period.since : row.begin_time_ns
   return [
     {
       key: row.app,
-      begin,
-      end: end > period.until ? period.until : end,
+      begin: row.begin_time_ns,
+      end,
       label: t('application {name}, {state}: {duration}', {
         name,
         state: word(row.state),
@@ -42,13 +41,6 @@ function barsOf(row: AppRow, period: Period): (LaneBar & { readonly href: string
   ]
 }
 
-/** Bars that reach out of the period are cut to it. */
-const cut = (bar: LaneBar, { since, until }: Period): LaneBar => ({
-  ...bar,
-  begin: bar.begin < since ? since : bar.begin,
-  end: bar.end > until ? until : bar.end,
-})
-
 export function Meanwhile(props: {
   answer: SeriesAnswer
   marks: readonly Mark[] | undefined
@@ -57,11 +49,9 @@ export function Meanwhile(props: {
   const { answer, marks, apps } = props
   const period = { since: answer.since_time_ns!, until: answer.until_time_ns! }
   const ran = (apps?.apps ?? []).flatMap((row) => barsOf(row, period))
-  const done = groupsOfMarks(marks).map((group) => ({
-    ...group,
-    bars: group.bars.map((bar) => cut(bar, period)).filter((bar) => bar.begin <= bar.end),
-  }))
-  const groups = [...done, { name: t('applications'), bars: ran }].filter((group) => group.bars.length > 0)
+  const groups = [...groupsOfMarks(marks), { name: t('applications'), bars: ran }].filter(
+    (group) => group.bars.length > 0,
+  )
   if (groups.length === 0) return <></>
   return (
     <section>

@@ -1,6 +1,7 @@
 // What is slow now?
 
 import type { VNode } from 'preact'
+import type { SlowAnswer } from '../../api/hosts.ts'
 import type { MarksAnswer } from '../../api/marks.ts'
 import type { AppsAnswer } from '../../api/spark.ts'
 import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answers.ts'
@@ -22,20 +23,25 @@ import { FIELDS } from './fields.ts'
 import { HostMap, chosenCell } from './map.tsx'
 import { Meanwhile } from './meanwhile.tsx'
 import { CellPanel } from './panel.tsx'
+import { SlowNow, SlowSentence, suspected } from './now.tsx'
 import { slowHosts, type Slow } from './slow.ts'
 
 const HOSTS = '60'
 const FUNCTIONS = '12'
 const APPS = '20'
+const SPELLS = '5'
 const DEFAULT_ROLE = 'datanode'
 
 function timeOf(answer: SeriesAnswer, step: number): string {
   return clockTime(answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!), zone.value)
 }
 
-function Sentence({ answer, name }: { answer: SeriesAnswer; name: string }): VNode {
+function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer | undefined }): VNode {
+  const { answer, name, usual } = props
   const slow = slowHosts(answer)
   const worst = slow[0]
+  const spell = suspected(usual)[0]
+  if (worst === undefined && spell !== undefined) return <SlowSentence spell={spell} />
   if (worst === undefined)
     return (
       <>{tx('No host is at twice its peers for three steps in a row, in {name}.', { name: <b>{visible(name)}</b> })}</>
@@ -100,6 +106,7 @@ interface MappedProps {
   role: string
   marks: MarksAnswer | undefined
   apps: AppsAnswer | undefined
+  slow: SlowAnswer | undefined
 }
 
 function Mapped(props: MappedProps): VNode {
@@ -137,8 +144,9 @@ function Mapped(props: MappedProps): VNode {
               </button>
             </p>
           )}
-          <Meanwhile answer={answer} marks={marks} apps={props.apps} />
           <SlowList answer={answer} slow={slowHosts(answer)} />
+          <SlowNow answer={props.slow} />
+          <Meanwhile answer={answer} marks={marks} apps={props.apps} />
         </div>
         {chosen !== undefined && <CellPanel answer={answer} cell={chosen} function={props.name} role={props.role} />}
       </div>
@@ -199,6 +207,8 @@ export function OverviewView(): VNode {
   const answer = useQuestion<SeriesAnswer>('series', name === undefined ? null : parameters)
   const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod() })
   const apps = useQuestion<AppsAnswer>('apps', { limit: APPS })
+  const slowAsked = { ...askedPeriod(), limit: SPELLS }
+  const slow = useQuestion<SlowAnswer>('slow', slowAsked)
   const nothing = name === undefined && functions.data !== undefined
   return (
     <View
@@ -206,13 +216,14 @@ export function OverviewView(): VNode {
       question={t('What is slow now?')}
       {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
         ? {}
-        : { sentence: <Sentence answer={answer.data} name={name} /> })}
+        : { sentence: <Sentence answer={answer.data} name={name} usual={slow.data} /> })}
       asked={
         name === undefined
           ? []
           : [
               { question: 'series', parameters },
               { question: 'marks', parameters: { ...askedPeriod() } },
+              { question: 'slow', parameters: slowAsked },
             ]
       }
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
@@ -228,7 +239,9 @@ export function OverviewView(): VNode {
         </Shown>
       ) : (
         <Shown answer={answer} lines={14}>
-          {(data) => <Mapped answer={data} name={name ?? ''} role={role} marks={marks.data} apps={apps.data} />}
+          {(data) => (
+            <Mapped answer={data} name={name ?? ''} role={role} marks={marks.data} apps={apps.data} slow={slow.data} />
+          )}
         </Shown>
       )}
     </View>

@@ -51,52 +51,48 @@ function columnsOf(causes: ReadonlyMap<number, Straggler>): Column<TaskRow>[] {
       head: t('of the median'),
       cell: (row) => (row.times_median === undefined ? '-' : `× ${row.times_median.toFixed(2)}`),
     },
-    { key: 'gc', head: 'GC', sort: 'gc', cell: (row) => duration((row.metrics?.gcMs ?? 0) * 1e6, 1e6) },
-    { key: 'input', head: t('input'), sort: 'input', cell: (row) => bytes(row.metrics?.inputBytes ?? 0) },
     {
       key: 'cause',
       head: t('main cause'),
       text: true,
-      cell: (row) => visible(causes.get(row.task)?.main_cause?.topic ?? ''),
+      cell: (row) => word(causes.get(row.task)?.main_cause?.topic ?? ''),
     },
+    { key: 'gc', head: 'GC', sort: 'gc', cell: (row) => duration((row.metrics?.gcMs ?? 0) * 1e6, 1e6) },
+    { key: 'input', head: t('input'), sort: 'input', cell: (row) => bytes(row.metrics?.inputBytes ?? 0) },
   ]
 }
 
 /** Of a stage with many tasks the chosen one may be none of those that are listed. */
-function Chosen({
-  app,
-  stage,
-  causes,
-}: {
-  app: string
-  stage: string | undefined
-  causes: ReadonlyMap<number, Straggler>
-}): VNode {
-  const answer = useQuestion<TasksAnswer>('tasks', { app, stage, task: value('sel') })
+function Unlisted({ app, causes }: { app: string; causes: ReadonlyMap<number, Straggler> }): VNode {
+  const answer = useQuestion<TasksAnswer>('tasks', { app, stage: value('stage'), task: value('sel') })
   const task = answer.data?.tasks[0]
   return task === undefined ? <></> : <TaskPanel task={task} straggler={causes.get(task.task)} />
 }
 
-function Tasks({ answer, why }: { answer: TasksAnswer; why: WhyAnswer | undefined }): VNode {
-  const chosen = value('sel')
-  const causes = new Map(why?.stragglers.map((one) => [one.task, one]))
-  const task = answer.tasks.find((one) => String(one.task) === chosen)
+interface Explained {
+  readonly answer: TasksAnswer
+  readonly causes: ReadonlyMap<number, Straggler>
+}
+
+function Chosen({ answer, causes }: Explained): VNode {
+  const task = answer.tasks.find((one) => String(one.task) === value('sel'))
+  if (task !== undefined) return <TaskPanel task={task} straggler={causes.get(task.task)} />
+  return <Unlisted app={answer.app} causes={causes} />
+}
+
+function Tasks({ answer, causes }: Explained): VNode {
   return (
-    <div class={chosen === undefined ? '' : 'beside trace'}>
-      <div>
-        <Table label={t('Tasks')} columns={columnsOf(causes)} rows={answer.tasks} rowKey={(row) => String(row.task)} />
-        {answer.more === true && (
-          <p class="more">
-            {tx('The first {tasks} of {fittingTasks} tasks.', {
-              tasks: count(answer.tasks.length),
-              fittingTasks: count(answer.fitting_tasks),
-            })}
-          </p>
-        )}
-      </div>
-      {task !== undefined && <TaskPanel task={task} straggler={causes.get(task.task)} />}
-      {task === undefined && chosen !== undefined && <Chosen app={answer.app} stage={value('stage')} causes={causes} />}
-    </div>
+    <>
+      <Table label={t('Tasks')} columns={columnsOf(causes)} rows={answer.tasks} rowKey={(row) => String(row.task)} />
+      {answer.more === true && (
+        <p class="more">
+          {tx('The first {tasks} of {fittingTasks} tasks.', {
+            tasks: count(answer.tasks.length),
+            fittingTasks: count(answer.fitting_tasks),
+          })}
+        </p>
+      )}
+    </>
   )
 }
 
@@ -107,6 +103,8 @@ export function StageView(): VNode {
   const whyAsked = { app, stage, limit: STRAGGLERS }
   const tasks = useQuestion<TasksAnswer>('tasks', parameters)
   const why = useQuestion<WhyAnswer>('why', whyAsked)
+  const causes = new Map(why.data?.stragglers.map((one) => [one.task, one]))
+  const chosen = value('sel') !== undefined
   const as = value('as')
   const by: ColouredBy = as === 'cause' || as === 'duration' ? as : 'status'
   const columnsAsked = { app, stage, ...(by === 'cause' ? { causes: 'true' } : {}) }
@@ -145,12 +143,19 @@ export function StageView(): VNode {
       ]}
     >
       {why.data && <Suspects suspects={why.data.suspects} />}
-      <Shown answer={drawn} lines={8}>
-        {(data) => <TaskLanes tasks={data} by={by} />}
-      </Shown>
-      <Shown answer={tasks} lines={14}>
-        {(data) => <Tasks answer={data} why={why.data} />}
-      </Shown>
+      <div class={chosen ? 'stage-parts chosen' : 'stage-parts'}>
+        <div class="stage-lanes">
+          <Shown answer={drawn} lines={8}>
+            {(data) => <TaskLanes tasks={data} by={by} />}
+          </Shown>
+        </div>
+        {chosen && tasks.data !== undefined && <Chosen answer={tasks.data} causes={causes} />}
+        <div class="stage-tasks">
+          <Shown answer={tasks} lines={14}>
+            {(data) => <Tasks answer={data} causes={causes} />}
+          </Shown>
+        </div>
+      </div>
     </View>
   )
 }

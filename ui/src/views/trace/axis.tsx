@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { narrow } from '../../app/choices.ts'
 import { t } from '../../text/t.ts'
 import { duration } from '../../text/units.ts'
 import { placeIn, type Zoom } from '../../timeline/zoom.ts'
@@ -9,6 +10,7 @@ import { areaOf, chooseArea } from './area.tsx'
 import type { Shown } from './shown.ts'
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
+const FEW_TICKS = [0, 1]
 const LEAST_DRAG = 0.004
 
 /** Far from the begin, three digits say the same of all: the others count from the first. */
@@ -47,7 +49,7 @@ export function Axis({ shown }: { shown: Shown }): VNode {
       {place !== undefined && (
         <i style={{ left: `${(place.x * 100).toFixed(2)}%`, width: `${(place.width * 100).toFixed(2)}%` }} />
       )}
-      {TICKS.map((share) => (
+      {(narrow.value ? FEW_TICKS : TICKS).map((share) => (
         <span key={share} style={{ left: `${share * 100}%` }}>
           {tick(zoom, share)}
         </span>

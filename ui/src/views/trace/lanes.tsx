@@ -10,8 +10,9 @@ import { Detail, Rectangles } from '../../timeline/detail.ts'
 import { pan, zoomAround } from '../../timeline/zoom.ts'
 import { Axis } from './axis.tsx'
 import { functionOf, resolutionOf } from './model.ts'
-import { GUTTER_PX, LINE_PX, MOST_RECTANGLES, paintLanes, pickAt, type Frame } from './paint.ts'
-import { apply, choose, commonKey, fit, isSeen, setZoom, type Done, type Shown } from './shown.ts'
+import { FoldedNote } from './folded.tsx'
+import { LINE_PX, MOST_RECTANGLES, gutterPx, isSign, paintLanes, pickAt, type Frame } from './paint.ts'
+import { apply, choose, commonKey, fit, isSeen, seenOf, setZoom, type Done, type Shown } from './shown.ts'
 
 const HEIGHT = 600
 const WHEEL_PER_DOUBLE = 240
@@ -19,8 +20,15 @@ const DRAG_PX = 4
 
 /** Callers are above, calls below; before and behind on its line. */
 function keyAction(shown: Shown, key: string): Done | undefined {
-  const { trace, chosen } = shown
+  const { trace } = shown
   const { order, line, starts } = trace.lines
+  const chosen = seenOf(shown, shown.chosen)
+  /** The next one that is seen, up or down. */
+  const step = (by: 1 | -1): Done => {
+    let row = chosen + by
+    while (line[row]! < 0) row += by
+    return { chosen: Math.min(Math.max(row, 0), trace.rows - 1) }
+  }
   const beside = (by: number): Done => {
     const first = starts[line[chosen]!]!
     const last = starts[line[chosen]! + 1]! - 1
@@ -32,7 +40,7 @@ function keyAction(shown: Shown, key: string): Done | undefined {
     case 'ArrowUp':
       return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
     case 'ArrowDown':
-      return { chosen: trace.tree.end[chosen]! > chosen + 1 ? chosen + 1 : chosen }
+      return { chosen: trace.tree.end[chosen]! > chosen + 1 && line[chosen + 1]! >= 0 ? chosen + 1 : chosen }
     case 'ArrowLeft':
     case ',':
       return beside(-1)
@@ -40,9 +48,9 @@ function keyAction(shown: Shown, key: string): Done | undefined {
     case '.':
       return beside(1)
     case 'j':
-      return { chosen: Math.min(chosen + 1, trace.rows - 1) }
+      return step(1)
     case 'k':
-      return { chosen: Math.max(chosen - 1, 0) }
+      return step(-1)
     default:
       return commonKey(shown, key)
   }
@@ -57,6 +65,8 @@ function Tools({ shown }: { shown: Shown }): VNode {
     ['f', t('Fit the chosen call'), t('fit')],
     ['0', t('Show all'), t('all')],
     ['m', t('Sum what is shown'), 'Σ'],
+    ['o', t('Fold or unfold the chosen call'), t('▸ fold')],
+    ['O', t('Fold or unfold all calls of its function'), t('▸▸ fold all alike')],
   ] as const
   return (
     <div class="lane-tools" role="group" aria-label={t('Zoom and move')}>
@@ -66,6 +76,7 @@ function Tools({ shown }: { shown: Shown }): VNode {
           type="button"
           class="small quiet"
           aria-label={label}
+          title={label}
           onClick={() => apply(shown, keyAction(shown, key)!)}
         >
           {text}
@@ -81,6 +92,15 @@ function hint(frame: Frame, at: number): string {
   const calls = frame.drawn.calls[at]!
   const name = visible(functionOf(trace, row))
   const long = duration(trace.calls.duration[row]!, resolutionOf(trace, row))
+  if (calls === 1 && frame.shown.folds.has(row)) {
+    const into = frame.shown.sums.of(row)
+    return t('{name} {long}; folded into it: {calls} calls, {self} of their own', {
+      name,
+      long,
+      calls: count(into.calls),
+      self: duration(into.self),
+    })
+  }
   return calls === 1
     ? `${name} ${long}`
     : t('{calls} calls; the longest: {name} {long}', { calls: count(calls), name, long })
@@ -125,14 +145,17 @@ function usePointer(frame: Frame, box: { current: HTMLDivElement | null }) {
       }
       hold.moved ||= Math.abs(x - hold.x) + Math.abs(y - hold.y) > DRAG_PX
       if (!hold.moved) return
-      const by = ((hold.x - x) / (width - GUTTER_PX)) * (hold.to - hold.from)
+      const by = ((hold.x - x) / (width - gutterPx())) * (hold.to - hold.from)
       setZoom(shown, { from: hold.from + by, to: hold.to + by })
       box.current!.scrollTop = hold.top + hold.y - y
     },
     onPointerUp: (event: PointerEvent): void => {
       const at = held.current?.moved === false ? picked(event) : -1
       held.current = null
-      if (at >= 0) choose(frame.drawn.row[at]!)
+      if (at < 0) return
+      const { x, width } = place(event)
+      if (isSign(frame, width, at, x)) shown.folds.toggle(frame.drawn.row[at]!)
+      choose(frame.drawn.row[at]!)
     },
     onDblClick: (event: MouseEvent): void => {
       const at = picked(event)
@@ -143,23 +166,26 @@ function usePointer(frame: Frame, box: { current: HTMLDivElement | null }) {
       if (!event.ctrlKey && !event.metaKey && Math.abs(across) <= Math.abs(event.shiftKey ? 0 : event.deltaY)) return
       event.preventDefault()
       const { x, width } = place(event)
-      const wide = width - GUTTER_PX
+      const wide = width - gutterPx()
       if (event.ctrlKey || event.metaKey) {
-        const at = shown.zoom.from + (Math.max(x - GUTTER_PX, 0) / wide) * (shown.zoom.to - shown.zoom.from)
+        const at = shown.zoom.from + (Math.max(x - gutterPx(), 0) / wide) * (shown.zoom.to - shown.zoom.from)
         setZoom(shown, zoomAround(shown.zoom, at, 2 ** (event.deltaY / WHEEL_PER_DOUBLE), shown.length))
       } else setZoom(shown, pan(shown.zoom, across / wide, shown.length))
     },
   }
 }
 
-/** What is chosen comes into view. */
+/** What is chosen comes into view; at another time only when it is newly chosen: an address keeps its own. */
 function useReveal(shown: Shown, box: { current: HTMLDivElement | null }): void {
+  const last = useRef(shown.chosen)
   useEffect(() => {
     const element = box.current!
-    const at = shown.trace.lines.line[shown.chosen]! * LINE_PX
+    const same = last.current === shown.chosen
+    last.current = shown.chosen
+    const at = shown.trace.lines.line[seenOf(shown, shown.chosen)]! * LINE_PX
     if (at < element.scrollTop || at + LINE_PX > element.scrollTop + element.clientHeight)
       element.scrollTop = at - element.clientHeight / 3
-    if (isSeen(shown, shown.chosen)) return
+    if (same || isSeen(shown, shown.chosen)) return
     const wide = shown.zoom.to - shown.zoom.from
     const from = shown.trace.calls.begin[shown.chosen]! - wide / 3
     setZoom(shown, { from, to: from + wide })
@@ -179,14 +205,15 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
       paintLanes(context, width, height, frame)
       performance.mark('lanes', { detail: drawn.count })
     },
-    [shown.zoom.from, shown.zoom.to, top, trace, shown.chosen, shown.critical, shown.found, shown.onlyCritical],
+    [shown.zoom.from, shown.zoom.to, top, trace, shown.chosen, shown.sums, shown.found, shown.onlyCritical, height],
   )
   const { title, ...pointer } = usePointer(frame, box)
   useReveal(shown, box)
   return (
     <>
+      <Tools shown={shown} />
+      <FoldedNote shown={shown} />
       <div class="lane-head">
-        <Tools shown={shown} />
         <Axis shown={shown} />
       </div>
       <div
@@ -195,7 +222,7 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
         tabIndex={0}
         role="group"
         aria-label={t(
-          '{rows} calls in the lanes of {tracks} processes: up to the caller, down to what it calls, left and right along its line, w a s d zoom and move, 0 shows all; "tree" has the same as rows',
+          '{rows} calls in the lanes of {tracks} processes: up to the caller, down to what it calls, left and right along its line, w a s d zoom and move, 0 shows all, o folds what it calls, O that of all calls of its function; "tree" has the same as rows',
           { rows: trace.rows, tracks: trace.lines.tracks.length },
         )}
         style={{ height: `${height}px` }}

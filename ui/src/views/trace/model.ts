@@ -4,7 +4,7 @@ import { askColumns, type Column, type ColumnsHead } from '../../api/columns.ts'
 import type { Span } from '../../api/answers.ts'
 import { t } from '../../text/t.ts'
 import type { Calls } from '../../timeline/calls.ts'
-import type { Laid } from '../../timeline/layout.ts'
+import type { Laid, LaidLines, ToLay } from '../../timeline/layout.ts'
 import workerAddress from '../../timeline/worker.ts?worker&url'
 
 export interface Process {
@@ -62,6 +62,14 @@ const hex = (half: number): string => half.toString(16).padStart(8, '0')
 export const spanId = (trace: Trace, row: number): string =>
   trace.head.trace + hex(trace.idHigh[row]!) + hex(trace.idLow[row]!)
 
+/** The row of a span's id of 32 digits; -1: it is not among these. */
+export function rowOf(trace: Trace, id: string): number {
+  if (!/^[0-9a-f]{32}$/.test(id)) return -1
+  const [high, low] = [parseInt(id.slice(16, 24), 16), parseInt(id.slice(24), 16)]
+  for (let row = 0; row < trace.rows; row++) if (trace.idLow[row] === low && trace.idHigh[row] === high) return row
+  return -1
+}
+
 interface TrustedTypes {
   createPolicy: (
     name: string,
@@ -75,15 +83,15 @@ const trusted = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes
 const policy = trusted?.createPolicy('worker', { createScriptURL: () => workerAddress })
 
 /** In a thread of its own, which ends with it. */
-function layAside(calls: Calls, buffers: ArrayBuffer[], signal: AbortSignal): Promise<Laid> {
+function layAside<T>(toLay: ToLay, buffers: ArrayBuffer[], signal: AbortSignal): Promise<T> {
   const worker = new Worker(policy?.createScriptURL('') ?? workerAddress)
-  return new Promise<Laid>((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     const end = (): void => worker.terminate()
     signal.addEventListener('abort', () => {
       end()
       reject(new Error('nobody waits for it any more'))
     })
-    worker.onmessage = (event: MessageEvent<Laid>) => {
+    worker.onmessage = (event: MessageEvent<T>) => {
       end()
       resolve(event.data)
     }
@@ -91,7 +99,7 @@ function layAside(calls: Calls, buffers: ArrayBuffer[], signal: AbortSignal): Pr
       end()
       reject(new Error(t('the trace could not be laid out: {message}', { message: event.message })))
     }
-    worker.postMessage(calls, buffers)
+    worker.postMessage(toLay, buffers)
   })
 }
 
@@ -117,9 +125,13 @@ export async function askTrace(path: string, signal: AbortSignal): Promise<Trace
     idLow: copied(column('id_low')),
   }
   const buffers = [calls.begin, calls.duration, calls.parent, calls.process].map((one) => one.buffer as ArrayBuffer)
-  const laid = await layAside(calls, buffers, signal)
+  const laid = await layAside<Laid>({ calls }, buffers, signal)
   return { ...laid, ...kept, head, rows: head.rows }
 }
+
+/** The lines of what is not hidden. The calls stay here: the other thread gets a copy. */
+export const layHidden = (trace: Trace, hidden: Uint8Array, signal: AbortSignal): Promise<LaidLines> =>
+  layAside<LaidLines>({ calls: trace.calls, hidden }, [], signal)
 
 /** The share of each call for which the root waited, in nanoseconds. */
 export interface Critical {

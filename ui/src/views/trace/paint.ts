@@ -1,18 +1,27 @@
 // Draws the lanes of a trace: what of them is seen, and no more.
 
+import { narrow } from '../../app/choices.ts'
 import { colour } from '../../marks/canvas.tsx'
+import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Detail, Rectangles, pick } from '../../timeline/detail.ts'
 import { endOf } from '../../timeline/calls.ts'
 import type { Track } from '../../timeline/blocks.ts'
+import { hasChildren } from '../../timeline/rows.ts'
 import { functionOf, processOf } from './model.ts'
-import { isDim, type Shown } from './shown.ts'
+import { criticalWith, isDim, seenOf, type Shown } from './shown.ts'
 
 export const LINE_PX = 15
-export const GUTTER_PX = 170
+const GUTTER_PX = 170
+const NARROW_GUTTER_PX = 84
 export const MOST_RECTANGLES = 20_000
 const BAR_PX = LINE_PX - 2
+/** For the names of processes, as in style.css. */
+export const gutterPx = (): number => (narrow.value ? NARROW_GUTTER_PX : GUTTER_PX)
 const TEXT_FROM_PX = 40
+/** From so wide on a bar has a sign that folds and unfolds it, at its left. */
+const SIGN_FROM_PX = 60
+const SIGN_PX = 14
 const CHARACTER_PX = 6.3
 const LEAST_PX = 1
 const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
@@ -32,19 +41,20 @@ interface Scale {
 
 function scaleOf(frame: Frame, width: number): Scale {
   const { from, to } = frame.shown.zoom
-  const perPixel = (to - from) / Math.max(width - GUTTER_PX, 1)
-  return { x: (time) => GUTTER_PX + (time - from) / perPixel, perPixel }
+  const perPixel = (to - from) / Math.max(width - gutterPx(), 1)
+  return { x: (time) => gutterPx() + (time - from) / perPixel, perPixel }
 }
 
 function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
   const { shown, drawn, top } = frame
-  const { trace, critical } = shown
+  const { trace } = shown
   const colours = new Map(trace.head.processes.map(({ role }) => [role, colour(role)]))
   const criticalColour = colour('critical')
+  const ground = colour('surface')
   let alpha = 1
   for (let i = 0; i < drawn.count; i++) {
     const row = drawn.row[i]!
-    const left = Math.max(scale.x(drawn.from[i]!), GUTTER_PX)
+    const left = Math.max(scale.x(drawn.from[i]!), gutterPx())
     const wide = Math.max(Math.min(scale.x(drawn.to[i]!), width) - left, LEAST_PX)
     const high = Math.max(3, BAR_PX * drawn.busy[i]!)
     const y = drawn.line[i]! * LINE_PX - top + BAR_PX - high
@@ -52,7 +62,11 @@ function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale,
     if (wanted !== alpha) context.globalAlpha = alpha = wanted
     context.fillStyle = colours.get(processOf(trace, row).role)!
     context.fillRect(left, y, wide, high)
-    const share = (critical?.[row] ?? 0) / Math.max(trace.calls.duration[row]!, 1)
+    if (drawn.calls[i] === 1 && shown.folds.has(row)) {
+      context.fillStyle = ground
+      context.fillRect(left, y + high - 4, wide, 1) // as of a stack
+    }
+    const share = criticalWith(shown, row) / Math.max(trace.calls.duration[row]!, 1)
     if (share <= 0) continue
     context.fillStyle = criticalColour
     context.fillRect(left, y + high - 2, Math.max(wide * Math.min(share, 1), 1), 2)
@@ -64,14 +78,23 @@ function drawNames(context: CanvasRenderingContext2D, frame: Frame, scale: Scale
   const { drawn, top, shown } = frame
   context.fillStyle = colour('cell-text')
   for (let i = 0; i < drawn.count; i++) {
-    const left = Math.max(scale.x(drawn.from[i]!), GUTTER_PX)
+    const left = Math.max(scale.x(drawn.from[i]!), gutterPx())
     const wide = Math.min(scale.x(drawn.to[i]!), width) - left
     if (wide < TEXT_FROM_PX || drawn.calls[i] !== 1 || isDim(shown, drawn.row[i]!)) continue
-    const name = visible(functionOf(shown.trace, drawn.row[i]!))
     const room = Math.floor((wide - 6) / CHARACTER_PX)
-    const text = name.length > room ? `${name.slice(0, Math.max(room - 1, 1))}…` : name
-    context.fillText(text, left + 3, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
+    const text = textOf(shown, drawn.row[i]!, wide)
+    const fitting = text.length > room ? `${text.slice(0, Math.max(room - 1, 1))}…` : text
+    context.fillText(fitting, left + 3, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
   }
+}
+
+/** In a bar: the sign, what is folded into the call, its name. */
+function textOf(shown: Shown, row: number, wide: number): string {
+  const name = visible(functionOf(shown.trace, row))
+  if (wide < SIGN_FROM_PX || !hasChildren(shown.trace.tree.end, row)) return name
+  if (!shown.folds.has(row)) return `▾ ${name}`
+  const { calls, self } = shown.sums.of(row)
+  return `▸ +${count(calls)} · ${duration(self)}  ${name}`
 }
 
 /** The first track that reaches below a line. */
@@ -89,8 +112,9 @@ function trackAt(tracks: readonly Track[], line: number): number {
 function drawTracks(context: CanvasRenderingContext2D, frame: Frame, width: number, height: number): void {
   const { trace } = frame.shown
   const { tracks } = trace.lines
+  const room = Math.floor((gutterPx() - 12) / CHARACTER_PX)
   context.fillStyle = colour('surface')
-  context.fillRect(0, 0, GUTTER_PX - 2, height)
+  context.fillRect(0, 0, gutterPx() - 2, height)
   for (let i = trackAt(tracks, Math.floor(frame.top / LINE_PX)); i < tracks.length; i++) {
     const track = tracks[i]!
     const y = track.first * LINE_PX - frame.top
@@ -103,18 +127,19 @@ function drawTracks(context: CanvasRenderingContext2D, frame: Frame, width: numb
     context.fillRect(0, y, 4, track.lines * LINE_PX - 2)
     context.fillStyle = colour('text')
     const seen = Math.min(Math.max(y, 0), y + (track.lines - 1) * LINE_PX)
-    context.fillText(text.length > 27 ? `${text.slice(0, 26)}…` : text, 9, seen + BAR_PX - 3)
+    context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 9, seen + BAR_PX - 3)
   }
 }
 
 function drawChosen(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
-  const { trace, chosen } = frame.shown
+  const { trace } = frame.shown
+  const chosen = seenOf(frame.shown, frame.shown.chosen)
   const left = scale.x(trace.calls.begin[chosen]!)
   const right = scale.x(endOf(trace.calls, chosen))
-  if (right < GUTTER_PX || left > width) return
+  if (right < gutterPx() || left > width) return
   context.strokeStyle = colour('text')
   context.lineWidth = 2
-  const from = Math.max(left, GUTTER_PX)
+  const from = Math.max(left, gutterPx())
   const wide = Math.max(Math.min(right, width) - from, 3)
   context.strokeRect(from, trace.lines.line[chosen]! * LINE_PX - frame.top + 1, wide, BAR_PX - 2)
 }
@@ -127,7 +152,7 @@ export function paintLanes(context: CanvasRenderingContext2D, width: number, hei
     to,
     first: Math.max(0, Math.floor(frame.top / LINE_PX)),
     last: Math.min(frame.shown.trace.lines.count, Math.ceil((frame.top + height) / LINE_PX)),
-    pixels: width - GUTTER_PX,
+    pixels: width - gutterPx(),
   })
   context.font = FONT
   drawBars(context, frame, scale, width)
@@ -138,8 +163,18 @@ export function paintLanes(context: CanvasRenderingContext2D, width: number, hei
 
 /** The number of the rectangle at a point of what was drawn last, or -1. */
 export function pickAt(frame: Frame, width: number, x: number, y: number): number {
-  if (x < GUTTER_PX) return -1
+  if (x < gutterPx()) return -1
   const { perPixel } = scaleOf(frame, width)
-  const time = frame.shown.zoom.from + (x - GUTTER_PX) * perPixel
+  const time = frame.shown.zoom.from + (x - gutterPx()) * perPixel
   return pick(frame.drawn, Math.floor((y + frame.top) / LINE_PX), time, LEAST_PX * perPixel)
+}
+
+/** Is this the sign of a rectangle that was drawn? */
+export function isSign(frame: Frame, width: number, at: number, x: number): boolean {
+  const scale = scaleOf(frame, width)
+  const { drawn, shown } = frame
+  const left = Math.max(scale.x(drawn.from[at]!), gutterPx())
+  const wide = Math.min(scale.x(drawn.to[at]!), width) - left
+  if (drawn.calls[at] !== 1 || wide < SIGN_FROM_PX || x > left + SIGN_PX) return false
+  return hasChildren(shown.trace.tree.end, drawn.row[at]!)
 }

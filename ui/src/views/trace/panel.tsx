@@ -7,12 +7,13 @@ import { useQuestion } from '../../app/question.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Copy, Sames } from '../../parts/view.tsx'
-import { t } from '../../text/t.ts'
+import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
-import { duration } from '../../text/units.ts'
+import { count, duration } from '../../text/units.ts'
+import { hasChildren } from '../../timeline/rows.ts'
 import { visible } from '../../text/visible.ts'
 import { flagsOf, functionOf, processOf, resolutionOf, spanId, type SpanAnswer } from './model.ts'
-import type { Shown } from './shown.ts'
+import { seenOf, type Shown } from './shown.ts'
 
 type Stored = SpanAnswer['row']
 
@@ -56,6 +57,23 @@ function Notes({ span, resolution }: { span: Stored; resolution: number }): VNod
   )
 }
 
+function FoldButtons({ shown }: { shown: Shown }): VNode {
+  const { chosen, folds, trace } = shown
+  const name = visible(functionOf(trace, chosen))
+  return (
+    <p class="buttons">
+      <button type="button" class="small" onClick={() => folds.toggle(chosen)}>
+        {folds.has(chosen) ? t('Unfold it') : t('Fold it')}
+      </button>
+      {!folds.areClosed && (
+        <button type="button" class="small" onClick={() => folds.toggleFunction(chosen)}>
+          {folds.hasFunction(chosen) ? t('Unfold all {name}', { name }) : t('Fold all {name}', { name })}
+        </button>
+      )}
+    </p>
+  )
+}
+
 /** What the columns have at once; the rest when it has come. */
 export function SpanPanel({ shown }: { shown: Shown }): VNode {
   const { trace, chosen, critical } = shown
@@ -67,13 +85,15 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
   const name = functionOf(trace, chosen)
   const begin = trace.calls.begin[chosen]!
   const waited = critical?.[chosen]
-  const facts: [string, string][] = [
+  const below = hasChildren(trace.tree.end, chosen)
+  const facts: [string, VNode | string][] = [
     [t('begins after'), duration(begin, resolution)],
     [t('at'), clockTime(trace.head.begin_time_ns + BigInt(Math.round(begin)), zone.value, 6)],
     [t('duration'), duration(trace.calls.duration[chosen]!, resolution)],
     [t('self'), duration(trace.tree.self[chosen]!, resolution)],
     [t('critical'), waited === undefined ? '-' : duration(waited, resolution)],
-    [t('host'), visible(host ?? '-')],
+    [t('host'), host === undefined ? '-' : <a href={linkTo('hosts', host)}>{visible(host)}</a>],
+    [t('below it'), below ? t('{calls} calls', { calls: count(shown.sums.of(chosen).calls) }) : t('nothing')],
   ]
   return (
     <section class="panel" aria-label={t('The call that is chosen')} aria-live="polite">
@@ -87,6 +107,12 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
         </span>
       ))}
       <Facts facts={facts} />
+      {below && <FoldButtons shown={shown} />}
+      {seenOf(shown, chosen) !== chosen && (
+        <p class="quiet-text">
+          {tx('It is folded into {name}.', { name: visible(functionOf(trace, seenOf(shown, chosen))) })}
+        </p>
+      )}
       {answer.error !== undefined && <p class="notice bad">{answer.error}</p>}
       {span && <Annotations span={span} />}
       {span && <Notes span={span} resolution={resolution} />}

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact'
 import { Name } from '../../parts/bits.tsx'
 import { t } from '../../text/t.ts'
-import { duration } from '../../text/units.ts'
-import { countBelow, hasChildren } from '../../timeline/rows.ts'
+import { count, duration } from '../../text/units.ts'
+import { hasChildren } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
 import { flagsOf, functionOf, processOf, resolutionOf } from './model.ts'
-import { choose, isDim, type Shown } from './shown.ts'
+import { choose, criticalWith, isDim, type Shown } from './shown.ts'
 
 export const ROW_PX = 24
 const INDENT_PX = 14
@@ -35,7 +35,7 @@ function TimeBar({ shown, number }: { shown: Shown; number: number }): VNode {
   if (place === undefined) return <span class="off">{begin < zoom.from ? t('‹ earlier') : t('later ›')}</span>
   const inside = place.width > 0.7
   const right = !inside && place.x + place.width > 0.85
-  const critical = length > 0 ? Math.min(1, (shown.critical?.[number] ?? 0) / length) : 0
+  const critical = length > 0 ? Math.min(1, criticalWith(shown, number) / length) : 0
   return (
     <>
       <span
@@ -48,6 +48,19 @@ function TimeBar({ shown, number }: { shown: Shown; number: number }): VNode {
         {duration(length, resolutionOf(trace, number))}
       </span>
     </>
+  )
+}
+
+function FoldedCount({ shown, number }: { shown: Shown; number: number }): VNode {
+  const { calls, self } = shown.sums.of(number)
+  return (
+    <span
+      class="quiet-text"
+      title={t('{calls} calls below it, {self} of their own', { calls: count(calls), self: duration(self) })}
+    >
+      {' '}
+      +{calls}
+    </span>
   )
 }
 
@@ -75,7 +88,7 @@ export function Row({ shown, number, top, folded, onFold }: Props): VNode {
           }}
         />
         <Name text={functionOf(trace, number)} role={processOf(trace, number).role} />
-        {folded && <span class="quiet-text"> +{countBelow(end, number)}</span>}
+        {folded && <FoldedCount shown={shown} number={number} />}
         {flags.length > 0 && <span class="mark">{flags.join(', ')}</span>}
       </span>
       <span class="time">

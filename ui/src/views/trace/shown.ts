@@ -3,8 +3,10 @@
 import { refine, value } from '../../app/address.ts'
 import type { Column } from '../../api/columns.ts'
 import { endOf } from '../../timeline/calls.ts'
+import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
-import type { Critical, FindAnswer, Trace } from './model.ts'
+import type { FoldSums, Folds } from './folds.ts'
+import { rowOf, type Critical, type FindAnswer, type Trace } from './model.ts'
 
 export interface Shown {
   readonly trace: Trace
@@ -17,29 +19,56 @@ export interface Shown {
   /** In order. */
   readonly matches: readonly number[]
   readonly onlyCritical: boolean
+  readonly folds: Folds
+  readonly sums: FoldSums
+  /** Of the lanes, what is folded. */
+  readonly hidden: Hidden | undefined
 }
 
-export function shownOf(trace: Trace, critical: Critical | undefined, find: FindAnswer | undefined): Shown {
+/** By its row, or by the id of the span, as links from elsewhere have it. */
+export function chosenOf(trace: Trace): number {
+  const asked = Number(value('sel') ?? rowOf(trace, value('call') ?? ''))
+  return Number.isInteger(asked) && asked >= 0 && asked < trace.rows ? asked : 0
+}
+
+export const criticalOf = (trace: Trace, critical: Critical | undefined): Column | undefined =>
+  critical?.rows === trace.rows ? critical.critical : undefined
+
+export function shownOf(
+  trace: Trace,
+  chosen: number,
+  find: FindAnswer | undefined,
+): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden'> {
   const length = Math.max(trace.head.duration_ns, 1)
-  const asked = Number(value('sel') ?? '0')
-  const chosen = Number.isInteger(asked) && asked >= 0 && asked < trace.rows ? asked : 0
-  const same = critical !== undefined && critical.rows === trace.rows
   return {
     trace,
     length,
     chosen,
     zoom: parseZoom(value('w'), length),
-    critical: same ? critical.critical : undefined,
-    found: undefined,
     matches: find?.rows ?? [],
     onlyCritical: value('path') === 'critical',
   }
 }
 
+/** The time of a call for which the root waited; of a folded one, with all that is folded into it. */
+export function criticalWith(shown: Shown, row: number): number {
+  if (shown.critical === undefined) return 0
+  return shown.folds.has(row) ? shown.sums.of(row).critical : shown.critical[row]!
+}
+
 /** Some calls are asked for: the others stay, and step back. */
 export function isDim(shown: Shown, row: number): boolean {
-  if (shown.onlyCritical && shown.critical !== undefined && shown.critical[row] === 0) return true
-  return shown.found !== undefined && !shown.found.has(row)
+  if (shown.onlyCritical && shown.critical !== undefined && criticalWith(shown, row) === 0) return true
+  if (shown.found === undefined || shown.found.has(row)) return false
+  return !shown.folds.has(row) || !anyWithin(shown.matches, row + 1, shown.trace.tree.end[row]!)
+}
+
+/** In the lanes: the call, or the one into which it is folded. */
+export function seenOf(shown: Shown, row: number): number {
+  const { calls, lines } = shown.trace
+  let at = row
+  while (lines.line[at]! < 0) at = calls.parent[at]!
+  return at
 }
 
 export const setZoom = (shown: Shown, zoom: Zoom): void =>
@@ -71,6 +100,8 @@ export interface Done {
   /** The part of the time that is summed. */
   readonly sum?: Zoom
   readonly critical?: boolean
+  /** Folded, or unfolded. */
+  readonly fold?: 'call' | 'function'
 }
 
 /** Keys that tree and lanes share; undefined: none of them. */
@@ -100,6 +131,10 @@ export function commonKey(shown: Shown, key: string): Done | undefined {
       return { sum: zoom }
     case 'c':
       return { critical: true }
+    case 'o':
+      return { fold: 'call' }
+    case 'O':
+      return { fold: 'function' }
     default:
       return undefined
   }
@@ -107,6 +142,8 @@ export function commonKey(shown: Shown, key: string): Done | undefined {
 
 export function apply(shown: Shown, done: Done): void {
   if (done.zoom) setZoom(shown, done.zoom)
+  if (done.fold === 'call') shown.folds.toggle(seenOf(shown, shown.chosen))
+  if (done.fold === 'function') shown.folds.toggleFunction(seenOf(shown, shown.chosen))
   if (done.critical === true) refine({ path: shown.onlyCritical ? undefined : 'critical' })
   if (done.sum) refine({ area: `${Math.floor(done.sum.from)},${Math.ceil(done.sum.to)}` })
   if (done.chosen === undefined) return

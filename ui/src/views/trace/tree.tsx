@@ -2,10 +2,9 @@
 
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { refine, value } from '../../app/address.ts'
 import { t } from '../../text/t.ts'
 import { hasChildren, shownRows } from '../../timeline/rows.ts'
-import type { Trace } from './model.ts'
+import type { Folds } from './folds.ts'
 import { Row, ROW_PX } from './row.tsx'
 import { apply, commonKey, type Done, type Shown } from './shown.ts'
 import { Axis } from './axis.tsx'
@@ -15,9 +14,6 @@ const SPARE_ROWS = 6
 /** Larger traces come folded; what is opened is in the address instead of what is folded. */
 export const FOLDED_FROM = 2000
 
-/** Of an address. */
-const MOST_NAMED = 2000
-
 const TOOLS = [
   ['ArrowLeft', t('Fold the chosen call'), '▸'],
   ['ArrowRight', t('Unfold it'), '▾'],
@@ -25,56 +21,6 @@ const TOOLS = [
   ['*', t('Unfold it and all below'), '▾▾'],
   ['m', t('Sum what is shown'), 'Σ'],
 ] as const
-
-const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
-
-/** The call and all above it. */
-function withCallers(trace: Trace, row: number): Set<number> {
-  const rows = new Set<number>()
-  for (let at = row; at >= 0 && !rows.has(at); at = trace.calls.parent[at]!) rows.add(at)
-  return rows
-}
-
-class Folds {
-  private readonly large: boolean
-  private readonly named: Set<number>
-  private readonly above: Set<number>
-
-  constructor(
-    private readonly trace: Trace,
-    chosen: number,
-  ) {
-    this.large = trace.rows > FOLDED_FROM
-    this.named = numbers(this.large ? 'open' : 'fold')
-    this.above = this.large ? withCallers(trace, trace.calls.parent[chosen]!) : new Set()
-  }
-
-  has(row: number): boolean {
-    if (!hasChildren(this.trace.tree.end, row)) return false
-    return this.large ? !this.named.has(row) && !this.above.has(row) : this.named.has(row)
-  }
-
-  toggle(row: number): void {
-    if (!hasChildren(this.trace.tree.end, row)) return
-    if (!this.named.delete(row)) this.named.add(row)
-    this.keep()
-  }
-
-  /** The call and all that lie below it: as many as an address can name. */
-  setBelow(row: number, folded: boolean): void {
-    const { end } = this.trace.tree
-    for (let at = row; at < end[row]!; at++) {
-      if (!hasChildren(end, at)) continue
-      if (folded === this.large) this.named.delete(at)
-      else if (this.named.size < MOST_NAMED) this.named.add(at)
-    }
-    this.keep()
-  }
-
-  private keep(): void {
-    refine({ [this.large ? 'open' : 'fold']: [...this.named].sort((a, b) => a - b).join(',') })
-  }
-}
 
 /** What a key does with the rows focused. */
 function keyAction(shown: Shown, rows: readonly number[], key: string): Done | undefined {
@@ -129,9 +75,7 @@ function Head({ shown, act }: { shown: Shown; act: (key: string) => boolean }): 
 export function TreeRows({ shown }: { shown: Shown }): VNode {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  const { trace, chosen } = shown
-  const named = `${value('fold') ?? ''} ${value('open') ?? ''}`
-  const folds = useMemo(() => new Folds(trace, chosen), [trace, named, trace.rows > FOLDED_FROM ? chosen : 0])
+  const { trace, chosen, folds } = shown
   const rows = useMemo(() => shownRows(trace.tree.end, (row) => folds.has(row)), [trace, folds])
 
   useEffect(() => {

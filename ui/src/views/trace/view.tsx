@@ -15,10 +15,11 @@ import { visible } from '../../text/visible.ts'
 import { Area } from './area.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
+import { FoldSums, useFolded, useFolds } from './folds.ts'
 import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
 import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
 import { SpanPanel } from './panel.tsx'
-import { shownOf } from './shown.ts'
+import { chosenOf, criticalOf, shownOf } from './shown.ts'
 import { FOLDED_FROM, TreeRows } from './tree.tsx'
 
 /** Of larger traces the critical path is computed when it is asked for. */
@@ -67,7 +68,9 @@ function sentence(trace: Trace | undefined, most: Sum | undefined): VNode | unde
             {tx('{critical} of it was waited for {name}{more}.', {
               critical: share(most.critical, head.duration_ns),
               name: <a href={linkTo('functions', '', { function: waited.name, by: 'host' })}>{visible(waited.name)}</a>,
-              more: waited.host !== '' && <> {tx('on {host}', { host: visible(waited.host) })}</>,
+              more: waited.host !== '' && (
+                <> {tx('on {host}', { host: <a href={linkTo('hosts', waited.host)}>{visible(waited.host)}</a> })}</>
+              ),
             })}
           </>
         ),
@@ -127,7 +130,11 @@ function Tasks({ head }: { head: TraceHead }): VNode {
       {tx('It belongs to {tasks}', {
         tasks: head.tasks.map((task) => (
           <span key={`${task.app} ${task.task}`}>
-            {tx('task {task} of {app} ({link})', { task: task.task, app: visible(task.app), link: task.link })}{' '}
+            {tx('task {task} of {app} ({link})', {
+              task: task.task,
+              app: <a href={linkTo('app', task.app)}>{visible(task.app)}</a>,
+              link: task.link,
+            })}{' '}
           </span>
         )),
       })}
@@ -183,10 +190,18 @@ function Said({ asked }: { asked: ReturnType<typeof useTrace> }): VNode {
 function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTrace> }): VNode {
   const find = asked.find.length < FIND_LEAST ? undefined : asked.found.data
   const lookup = useMemo(() => find && new Set(find.rows), [find])
-  const shown = { ...shownOf(trace, asked.wanted ? asked.critical.data : undefined, find), found: lookup }
-  const as = value('as') ?? (trace.rows > FOLDED_FROM ? 'lanes' : 'tree')
+  const large = trace.rows > FOLDED_FROM
+  const as = value('as') ?? (large ? 'lanes' : 'tree')
+  const chosen = useMemo(() => chosenOf(trace), [trace, value('sel'), value('call')])
+  const critical = criticalOf(trace, asked.wanted ? asked.critical.data : undefined)
+  const folds = useFolds(trace, chosen, large && as === 'tree')
+  const sums = useMemo(() => new FoldSums(trace, critical), [trace, critical, folds])
+  const folded = useFolded(trace, folds, as === 'lanes')
+  const { hidden } = folded
+  const shown = { ...shownOf(folded.trace, chosen, find), found: lookup, critical, folds, sums, hidden }
   return (
     <>
+      {folded.error !== undefined && <p class="notice bad">{folded.error}</p>}
       <div class="beside trace">
         <div class="card timeline">
           <Minimap shown={shown} />

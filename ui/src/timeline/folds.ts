@@ -1,0 +1,53 @@
+// What of a trace lies below calls that are folded, and how much it is. No DOM.
+
+import type { Tree } from './calls.ts'
+import { countBelow } from './rows.ts'
+
+export interface Below {
+  readonly calls: number
+  /** Their own time: with that of the call above it is all that was called there. */
+  readonly self: number
+}
+
+export interface Hidden extends Below {
+  /** 1 for each call that is not seen. */
+  readonly rows: Uint8Array
+  /** How many calls are seen, and have others folded into them. */
+  readonly folded: number
+}
+
+export function hide(tree: Tree, isFolded: (row: number) => boolean): Hidden {
+  const rows = new Uint8Array(tree.end.length)
+  let [calls, self, folded] = [0, 0, 0]
+  for (let row = 0; row < rows.length;) {
+    if (!isFolded(row)) {
+      row++
+      continue
+    }
+    const below = belowOf(tree, row)
+    calls += below.calls
+    self += below.self
+    folded++
+    rows.fill(1, row + 1, tree.end[row])
+    row = tree.end[row]!
+  }
+  return { rows, calls, self, folded }
+}
+
+export function belowOf(tree: Tree, row: number): Below {
+  let self = 0
+  for (let at = row + 1; at < tree.end[row]!; at++) self += tree.self[at]!
+  return { calls: countBelow(tree.end, row), self }
+}
+
+/** Is any of these numbers, which are in order, in [from, to)? */
+export function anyWithin(numbers: readonly number[], from: number, to: number): boolean {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! < from) low = middle + 1
+    else high = middle
+  }
+  return low < numbers.length && numbers[low]! < to
+}

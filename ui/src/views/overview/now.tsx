@@ -1,0 +1,48 @@
+// Which hosts are slower than they usually are, whatever they do: beside the map, which is of one function.
+
+import type { VNode } from 'preact'
+import type { SlowAnswer, Spell } from '../../api/hosts.ts'
+import { linkTo } from '../../app/address.ts'
+import { spellText, whoOf } from '../../parts/spell.ts'
+import { t, tx } from '../../text/t.ts'
+import { duration } from '../../text/units.ts'
+
+export const suspected = (answer: SlowAnswer | undefined): Spell[] =>
+  (answer?.slow ?? []).filter((spell) => spell.state === 'suspected')
+
+const who = (spell: Spell): VNode | string =>
+  spell.host === undefined ? whoOf(spell) : <a href={linkTo('hosts', spell.host)}>{whoOf(spell)}</a>
+
+export function SlowSentence({ spell }: { spell: Spell }): VNode {
+  return <>{tx('{host}: {what}.', { host: who(spell), what: spellText(spell) })}</>
+}
+
+export function SlowNow({ answer }: { answer: SlowAnswer | undefined }): VNode {
+  const slow = suspected(answer)
+  if (slow.length === 0) return <></>
+  return (
+    <section>
+      <h2>{t('Slower than they usually are')}</h2>
+      <ul class="suspects">
+        {slow.map((spell) => (
+          <li key={`${whoOf(spell)} ${spell.class}`}>
+            <b>{who(spell)}</b>
+            {': '}
+            {tx('{what}; {waited} that somebody waited for.', {
+              what: spellText(spell),
+              waited: duration(spell.waited_ns),
+            })}
+          </li>
+        ))}
+      </ul>
+      <p class="buttons">
+        <a class="button" href={linkTo('hosts')}>
+          {t('All hosts, and what helps')}
+        </a>
+        <a class="button" href={linkTo('diff')}>
+          {t('What became slower')}
+        </a>
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,154 @@
+// What of a trace is folded, in the address: single calls, and functions all of whose calls are. Tree and lanes share it.
+
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Column } from '../../api/columns.ts'
+import { refine, value, values } from '../../app/address.ts'
+import { useWaiting } from '../../app/question.ts'
+import { belowOf, hide, type Below, type Hidden } from '../../timeline/folds.ts'
+import { hasChildren } from '../../timeline/rows.ts'
+import { functionOf, layHidden, type Trace } from './model.ts'
+
+/** Of an address. */
+const MOST_NAMED = 2000
+
+const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
+const listOf = (rows: ReadonlySet<number>): string => [...rows].sort((a, b) => a - b).join(',')
+
+/** All above a call. */
+function callersOf(trace: Trace, row: number): Set<number> {
+  const rows = new Set<number>()
+  for (let at = trace.calls.parent[row]!; at >= 0 && !rows.has(at); at = trace.calls.parent[at]!) rows.add(at)
+  return rows
+}
+
+export class Folds {
+  private readonly fold = numbers('fold')
+  private readonly open = numbers('open')
+  private readonly functions: ReadonlySet<number>
+  private readonly above: ReadonlySet<number>
+
+  /** areClosed: all calls but those that are open, and those above the chosen one. */
+  constructor(
+    private readonly trace: Trace,
+    chosen: number,
+    readonly areClosed: boolean,
+  ) {
+    this.functions = new Set(values('folded').map((name) => trace.head.functions.indexOf(name)))
+    this.above = areClosed ? callersOf(trace, chosen) : new Set()
+  }
+
+  has(row: number): boolean {
+    if (!hasChildren(this.trace.tree.end, row)) return false
+    return this.isClosed(row) ? !this.open.has(row) && !this.above.has(row) : this.fold.has(row)
+  }
+
+  hasFunction(row: number): boolean {
+    return this.functions.has(this.trace.function[row]!)
+  }
+
+  areNone(): boolean {
+    return !this.areClosed && this.fold.size === 0 && this.functions.size === 0
+  }
+
+  toggle(row: number): void {
+    if (!hasChildren(this.trace.tree.end, row)) return
+    const above = this.above.has(row)
+    const named = this.isClosed(row) ? this.open : this.fold
+    if (!named.delete(row) && !above) named.add(row)
+    this.keep()
+    if (above) refine({ sel: String(row) }) // or what is chosen below it would keep it open
+  }
+
+  /** All calls of the function of one. */
+  toggleFunction(row: number): void {
+    if (this.areClosed || !hasChildren(this.trace.tree.end, row)) return
+    const name = functionOf(this.trace, row)
+    const others = values('folded').filter((one) => one !== name)
+    for (const one of this.open) if (this.trace.function[one] === this.trace.function[row]) this.open.delete(one)
+    this.keep()
+    refine({ folded: this.hasFunction(row) ? others : [...others, name] })
+  }
+
+  /** The call and all that lie below it: as many as an address can name. */
+  setBelow(row: number, folded: boolean): void {
+    const { end } = this.trace.tree
+    for (let at = row; at < end[row]!; at++) {
+      if (!hasChildren(end, at)) continue
+      const closed = this.isClosed(at)
+      const named = closed ? this.open : this.fold
+      if (folded === closed) named.delete(at)
+      else if (named.size < MOST_NAMED) named.add(at)
+    }
+    this.keep()
+  }
+
+  private isClosed(row: number): boolean {
+    return this.areClosed || this.hasFunction(row)
+  }
+
+  private keep(): void {
+    refine({ open: listOf(this.open), fold: listOf(this.fold) })
+  }
+}
+
+export const unfoldAll = (): void => refine({ fold: undefined, folded: undefined, open: undefined })
+
+export function useFolds(trace: Trace, chosen: number, closed: boolean): Folds {
+  const named = `${value('fold') ?? ''} ${value('open') ?? ''} ${values('folded').join(' ')}`
+  return useMemo(() => new Folds(trace, chosen, closed), [trace, named, closed, closed ? chosen : 0])
+}
+
+export interface FoldedInto extends Below {
+  /** Of the call and of what is folded into it, in nanoseconds. */
+  readonly critical: number
+}
+
+/** What is folded into calls: summed once, when it is first drawn. */
+export class FoldSums {
+  private readonly known = new Map<number, FoldedInto>()
+
+  constructor(
+    private readonly trace: Trace,
+    private readonly critical: Column | undefined,
+  ) {}
+
+  of(row: number): FoldedInto {
+    const known = this.known.get(row)
+    if (known !== undefined) return known
+    let critical = 0
+    for (let at = row; this.critical !== undefined && at < this.trace.tree.end[row]!; at++)
+      critical += this.critical[at]!
+    const into = { ...belowOf(this.trace.tree, row), critical }
+    this.known.set(row, into)
+    return into
+  }
+}
+
+interface Folded {
+  /** With the lines of what is seen. */
+  readonly trace: Trace
+  readonly hidden?: Hidden
+  readonly error?: string
+}
+
+/** Laid out in another thread: until it is done, what was there stays. */
+export function useFolded(trace: Trace, folds: Folds, wanted: boolean): Folded {
+  const hidden = useMemo(
+    () => (!wanted || folds.areNone() ? undefined : hide(trace.tree, (row) => folds.has(row))),
+    [trace, folds, wanted],
+  )
+  const [laid, setLaid] = useState<Folded & { readonly of: Trace }>()
+  useEffect(() => {
+    if (hidden === undefined) return
+    const abort = new AbortController()
+    layHidden(trace, hidden.rows, abort.signal).then(
+      (lines) => setLaid({ of: trace, trace: { ...trace, ...lines }, hidden }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) setLaid({ of: trace, trace, hidden, error: String(error) })
+      },
+    )
+    return () => abort.abort()
+  }, [hidden])
+  useWaiting(hidden !== undefined && laid?.hidden !== hidden)
+  return hidden !== undefined && laid?.of === trace ? laid : { trace }
+}
