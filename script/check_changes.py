@@ -164,8 +164,8 @@ class Graph:
     def beside(self, path):
         """Programs that have a source in the folder of tests/ for the file's own: tests/base for common/base."""
         folders = set(Path(path).parts[:-1])
-        parts = {program: "".join(self.parts.get(program, ())) for program in self.tests}
-        return {program for program in self.tests if folders & set(re.findall(r"\.dir/([\w-]+)/", parts[program]))}
+        parts = {program: "".join(self.parts.get(program, ())) for program in self.tests if below(program, "tests")}
+        return {program for program in parts if folders & set(re.findall(r"\.dir/([\w-]+)/", parts[program]))}
 
     def linked(self, path):
         """Programs that one of its objects is linked into. The linker takes whole objects, so one name tells."""
