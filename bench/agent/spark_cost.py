@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from bench.agent.sink import Sink
-from script.hdfs.jars import agent_jar, run
-from script.hdfs.spark import spark_home
+from script.hdfs.jars import agent_jar
+from script.hdfs.spark import spark_home, spark_program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,24 +36,9 @@ def write_lines(path, lines):
 
 def prepare(work, options):
     """The jobs' jar and their input."""
-    home, classes = spark_home(options.spark), work / "classes"
-    classes.mkdir()
-    run(
-        [
-            "javac",
-            "-nowarn",
-            "--release",
-            "17",
-            "-cp",
-            f"{home}/jars/*",
-            "-d",
-            classes,
-            ROOT / "bench" / "agent" / "load" / "AgentBean.java",
-            *(ROOT / "bench" / "agent" / "load" / "spark").glob("*.java"),
-        ],
-        "javac failed",
-    )
-    run(["jar", "--create", "--file", work / "cost.jar", "--main-class", "SparkCost", "-C", classes, "."], "jar failed")
+    load = ROOT / "bench/agent/load"
+    sources = [load / "AgentBean.java", *(load / "spark").glob("*.java")]
+    spark_program(sources, "SparkCost", work / "program", options.spark)
     write_lines(work / "lines", options.lines)
 
 
@@ -70,7 +55,7 @@ def measure(work, options, job, address):
         f"-javaagent:{agent_jar()}=receivers={address},sampling=never{settings} {options.java}",
         "--conf",
         "spark.ui.enabled=false",
-        work / "cost.jar",
+        work / "program/program.jar",
         job,
         f"file://{work}/lines",
         options.warm_ups,

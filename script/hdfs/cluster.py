@@ -38,7 +38,6 @@ NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 FORMAT_SECONDS = 120
 READY_SECONDS = 180
-STOP_SECONDS = 20
 SETTLED_SECONDS = 3
 POLL_SECONDS = 0.1
 
@@ -176,6 +175,7 @@ class Processes:
     """Several processes in the folder 'work', each with a log; 'with' starts and stops them."""
 
     LOG_END_LINES = 30
+    STOP_SECONDS = 20
 
     def __enter__(self):
         try:
@@ -187,6 +187,19 @@ class Processes:
 
     def __exit__(self, *_):
         self.stop()
+
+    def stop(self):
+        """In order: span receivers drain. What does not stop in time is killed."""
+        for process in reversed(self.processes.values()):
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(self.STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
 
     def log(self, name):
         return self.work / f"{name}.log"
@@ -452,21 +465,6 @@ class Cluster(Processes):
 
         wait_for(settled, seconds, "spans of the servers sent")
         return last
-
-    # ---- end ----
-
-    def stop(self):
-        """Stops in order: span receivers drain. What does not stop in time is killed."""
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self.processes.clear()
 
 
 def main():

@@ -22,7 +22,6 @@ DEFAULT_SPARK = "4.3.0"
 JOBS = Path(__file__).resolve().parent / "jobs.py"
 PYTHON = "/usr/bin/python3"
 READY_SECONDS = 120
-STOP_SECONDS = 10
 JOB_SECONDS = 600
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
@@ -57,6 +56,7 @@ class Standalone(Processes):
     of an executor. hosts: where workers run (hosts.py). cores: tasks that run at once in an executor."""
 
     LOG_END_LINES = 40
+    STOP_SECONDS = 10
 
     def __init__(
         self,
@@ -254,14 +254,6 @@ class Standalone(Processes):
     # ---- end ----
 
     def stop(self):
-        for name in reversed(list(self.processes)):
-            self.processes[name].terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self.processes.clear()
+        super().stop()
         # An executor ends with its worker; whoever goes on may remove the folder.
         wait_for(lambda: not any(self.executors().values()), READY_SECONDS, "Spark's executors ended")

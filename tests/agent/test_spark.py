@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from script.hdfs.cluster import write_site
-from script.hdfs.jars import run
-from script.hdfs.spark import spark_home
+from script.hdfs.spark import spark_program
 from script.spark.standalone import Standalone
 from tests.agent.tours import Cluster, Forest, agent, faults
 from tests.conftest import ROOT
@@ -34,26 +33,9 @@ def trace_id(application, task):
     return f"{(value ^ value >> 31) or 1:016x}"
 
 
-def compiled(work, home):
+def compiled(work, version):
     """A jar of the job."""
-    classes = work / "classes"
-    classes.mkdir(parents=True)
-    run(
-        [
-            "javac",
-            "-nowarn",
-            "--release",
-            "17",
-            "-cp",
-            f"{home}/jars/*",
-            "-d",
-            classes,
-            ROOT / "tests" / "agent" / "jobs" / "SparkJob.java",
-        ],
-        "javac failed",
-    )
-    run(["jar", "--create", "--file", work / "job.jar", "--main-class", "SparkJob", "-C", classes, "."], "jar failed")
-    return work / "job.jar"
+    return spark_program([ROOT / "tests/agent/jobs/SparkJob.java"], "SparkJob", work / "program", version)
 
 
 def caller_contexts(work):
@@ -99,34 +81,41 @@ def tasks_of(events):
     return tasks
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def traced(request, tmp_path_factory, plumbds):
-    """All works, traced; the tasks of the event log with their traces."""
-    plumbd, home = plumbds(), spark_home(request.param)
-    work = tmp_path_factory.mktemp("spark")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, plumbds):
+    """(plumbd, the tracer of all processes, HDFS with the lines, their URL)"""
+    plumbd = plumbds()
     # Executors are told to end with spans in their queues, and all of those are looked for.
     tracer = agent(plumbd, sampling="always", spark_operations="all", shutdown_timeout_ms=60_000)
     del tracer.settings["functions"]
-    with Cluster(work / "hdfs", "3.5.0", datanodes=2, agent=tracer) as hdfs:
-        url = put_lines(hdfs)
-        with Standalone(
-            work / "spark", request.param, workers=2, agent=tracer, conf=caller_contexts(work / "conf")
-        ) as spark:
-            output = spark.run(str(compiled(work, home)), [",".join(WORKS), f"{url}/lines", f"{url}/out"], name="job")
-            python = spark.run("text", [f"{url}/lines", "the"], name="python")
-        hdfs.wait_all_sent()
-        tasks = tasks_of(spark.events)
-        found = Forest(plumbd)
-        for task in tasks:
-            task.trace = found.traces.get(trace_id(task.application, task.info["Task ID"]))
-        yield SimpleNamespace(
-            version=request.param,
-            tasks=tasks,
-            forest=found,
-            output=output,
-            python=python,
-            faults=faults(hdfs) + faults(spark),
-        )
+    with Cluster(tmp_path_factory.mktemp("hdfs"), "3.5.0", datanodes=2, agent=tracer) as hdfs:
+        yield plumbd, tracer, hdfs, put_lines(hdfs)
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def traced(request, tmp_path_factory, place):
+    """All works, traced; the tasks of the event log with their traces."""
+    plumbd, tracer, hdfs, url = place
+    work = tmp_path_factory.mktemp("spark")
+    job = [",".join(WORKS), f"{url}/lines", f"{url}/out-{request.param}"]
+    with Standalone(
+        work / "spark", request.param, workers=2, agent=tracer, conf=caller_contexts(work / "conf")
+    ) as spark:
+        output = spark.run(str(compiled(work, request.param)), job, name="job")
+        python = spark.run("text", [f"{url}/lines", "the"], name="python")
+    hdfs.wait_all_sent()
+    tasks = tasks_of(spark.events)
+    found = Forest(plumbd)
+    for task in tasks:
+        task.trace = found.traces.get(trace_id(task.application, task.info["Task ID"]))
+    return SimpleNamespace(
+        version=request.param,
+        tasks=tasks,
+        forest=found,
+        output=output,
+        python=python,
+        faults=faults(hdfs) + faults(spark),
+    )
 
 
 def root(task):

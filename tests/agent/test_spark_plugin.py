@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from script.hdfs.jars import agent_jar, built_jar, cache_root, once, run
+from script.hdfs.jars import agent_jar, built_jar, run, whole_jar
 from script.hdfs.spark import spark_home
 from tests.agent.test_spark import VERSIONS, compiled, tasks_of, trace_id
 from tests.agent.tours import Forest
@@ -38,23 +38,6 @@ def plugin_jar():
     return built_jar("spark-plugin", "plumb-spark-plugin-*.jar")
 
 
-def byteman_jar():
-    def get(partial):
-        run(
-            [
-                "mvn",
-                "-q",
-                "-B",
-                "dependency:copy",
-                f"-Dartifact=org.jboss.byteman:byteman:{BYTEMAN}",
-                f"-DoutputDirectory={partial}",
-            ],
-            f"Maven could not get Byteman {BYTEMAN}",
-        )
-
-    return once(cache_root() / f"byteman-{BYTEMAN}", get) / f"byteman-{BYTEMAN}.jar"
-
-
 def submit(work, version, works, java="", **conf):
     """Runs the job in one JVM over a local file; its output, its log, and the tasks of its event log."""
     home, events = spark_home(version), work / "events"
@@ -79,7 +62,7 @@ def submit(work, version, works, java="", **conf):
     ]
     command += [part for key, value in given.items() for part in ("--conf", f"{key}={value}")]
     done = subprocess.run(
-        [*map(str, command), str(compiled(work, home)), works, f"file://{work}/lines", f"file://{work}/out"],
+        [*map(str, command), str(compiled(work, version)), works, f"file://{work}/lines", f"file://{work}/out"],
         capture_output=True,
         text=True,
         cwd=work,
@@ -150,7 +133,8 @@ def pairs(line):
 
 def test_rules_of_byteman_write_operation_logs(version, tmp_path):
     log = tmp_path / "operations.log"
-    agent = f"-javaagent:{byteman_jar()}=script:{RULES},sys:{plugin_jar()} -Dplumb.operations.log={log}"
+    byteman = whole_jar("org.jboss.byteman", "byteman", BYTEMAN)
+    agent = f"-javaagent:{byteman}=script:{RULES},sys:{plugin_jar()} -Dplumb.operations.log={log}"
     done = submit(tmp_path, version, "text,product", agent)
     assert f"text: {LINES}" in done.output
     lines = log.read_text().splitlines()
