@@ -22,7 +22,7 @@ def demo(options, work):
     hadoop_jars(HADOOP)
     with ExitStack() as stack:
         hosts, hdfs, spark = start(options, work, stack)
-        application = run_job(hosts, hdfs, spark, work, options.plumbd_http)
+        application = run_job(hosts, hdfs, spark, work, http=options.plumbd_http)
         say("waiting until every span has been acknowledged, and reading the event log out of HDFS")
         hdfs.wait_all_sent()
         log = hdfs.url(f"/spark-events/{application}", "webhdfs")

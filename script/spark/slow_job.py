@@ -65,8 +65,8 @@ def start(options, work, stack):
     return hosts, hdfs, spark
 
 
-def run_job(hosts, hdfs, spark, work, http=None):
-    """With the slow DataNode, of which the plumbd at http is told; the application's id."""
+def run_job(hosts, hdfs, spark, work, *, http=None, times=2):
+    """Reads the text times over with the slow DataNode, of which the plumbd at http is told; the application's id."""
     faults = Faults(hosts, hdfs, spark, work / "injections.jsonl")
     faults.http = http
     if isinstance(hosts, Namespaces):
@@ -78,7 +78,7 @@ def run_job(hosts, hdfs, spark, work, http=None):
     say("running a job that reads a text, once at each block")
     begin = time.monotonic()
     with slow:
-        spark.run("scan", [hdfs.url("/text"), "2"], "slow scan")
+        spark.run("scan", [hdfs.url("/text"), times], "slow scan")
     say(f"the job took {time.monotonic() - begin:.0f} s")
     return application_of(hdfs)
 

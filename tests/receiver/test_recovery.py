@@ -186,7 +186,7 @@ def test_flushes_that_wait_leave_room_for_questions(slow):
 # Short of space, there is so much to replay that it is not over when what is to go is first looked for, a quarter of a
 # second after the start.
 @pytest.mark.parametrize(
-    "thin_free, bulk, waits", [("0", BULK, True), ("1T", 10 * BULK, False)], ids=["room", "space is short"]
+    "thin_free, bulk, waits", [("0", BULK, True), ("1T", 5 * BULK, False)], ids=["room", "space is short"]
 )
 def test_what_is_past_its_age_makes_room_beside_a_replay(make_plumbd, build_dir, thin_free, bulk, waits):
     plumbd = make_plumbd(receiver__shards="1", **OPEN).start()

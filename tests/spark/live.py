@@ -25,7 +25,7 @@ class Live:
 
     def slow_job(self):
         """Runs it; everything is stored then. The application's id."""
-        application = run_job(self.hosts, self.hdfs, self.spark, self.work)
+        application = run_job(self.hosts, self.hdfs, self.spark, self.work, times=1)
         self.settle()
         return application
 
