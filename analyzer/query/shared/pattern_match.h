@@ -1,4 +1,4 @@
-/* Which traces have a pattern that a question asks for. Each pattern is looked at once: traces are many, patterns few. */
+/* Which traces have a pattern that a question asks for. Each is looked at once: traces are many, patterns few. */
 #pragma once
 
 #include "analyzer/archive/read/scan.h"

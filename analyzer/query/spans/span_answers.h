@@ -1,5 +1,5 @@
-/* The questions about functions, senders and the store. Each answer_NAME() is in query_NAME.c and makes the document that
- * docs/api.md describes; ../query.c has the table that names it and checks its parameters. */
+/* The questions about functions, senders and the store. Each answer_NAME() is in query_NAME.c and makes the document
+ * that docs/api.md describes; ../query.c has the table that names it and checks its parameters. */
 #pragma once
 
 #include "analyzer/query/shared/question.h"
