@@ -276,6 +276,7 @@ typedef struct FragmentReader {
     guint32 tracer;
     guint16 flags;
     guint64 ids[FRAGMENT_KNOWN];
+    guint n_values;                          /* of 'values'; the others are not even cleared */
     FragmentValue values[FRAGMENT_REPEATED]; /* as last, by their places */
 } FragmentReader;
 
@@ -335,13 +336,17 @@ static guint8 *copy_text(const guint8 *text, GByteArray *out, guint8 *at, guint3
 static FragmentValue read_value(FragmentReader *reader, guint32 place) {
     if (memcmp(reader->at, as_last, sizeof as_last) == 0) {
         reader->at += sizeof as_last;
-        return reader->values[place % FRAGMENT_REPEATED];
+        g_assert(place < reader->n_values);
+        return reader->values[place];
     }
     FragmentValue value = {.key = get_varint(&reader->at)};
     value.length = get_varint(&reader->at);
     value.at = (guint)(reader->at - reader->begin);
     reader->at += value.length;
-    if (place < FRAGMENT_REPEATED) reader->values[place] = value;
+    if (place < FRAGMENT_REPEATED) {
+        reader->values[place] = value;
+        reader->n_values = MAX(reader->n_values, place + 1);
+    }
     return value;
 }
 
@@ -399,7 +404,10 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
 }
 
 void fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out) {
-    FragmentReader reader = {.at = bodies, .begin = bodies, .trace = trace};
+    FragmentReader reader;
+    memset(&reader, 0, G_STRUCT_OFFSET(FragmentReader, values));
+    reader.at = reader.begin = bodies;
+    reader.trace = trace;
     const guint8 *end = bodies + size_bytes;
     guint place = out->len;
     while (reader.at < end) {
