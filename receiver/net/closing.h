@@ -1,5 +1,5 @@
-/* What is said of a connection of a sender that we close, or let end: counted by its reason, logged, and a login that was
- * refused is in the audit log. */
+/* What is said of a connection of a sender that we close, or let end: it is counted by its reason and logged, and a
+ * login that was refused is in the audit log. */
 #pragma once
 
 #include "receiver/secure/audit.h"

@@ -26,7 +26,8 @@ PRESCRIBED_SIGNATURES = {
     "full_merge",
     "partial_merge",
     "filter_entry",
-}  # RocksDB's merge operator and compaction filter
+    "judge_ticket",
+}  # RocksDB's merge operator and compaction filter, OpenSSL's tickets
 
 
 def tracked(*patterns):
