@@ -45,9 +45,9 @@ CONF = {
 # workload, fault: one of bench/faults' ("none"); sizes: of the workload; published: seconds before and after.
 Scenario = namedtuple("Scenario", "workload fault sizes published")
 SCENARIOS = {
+    "slow-disk": Scenario(None, "slow-disk", {}, None),
     "lr": Scenario("lr", "none", {"examples": 800_000, "features": 40, "skew": 60}, (601.31, 376.75)),
     "nweight": Scenario("nweight", "none", {"edges": 60_000, "skew": 60}, (153.38, 139.78)),
-    "slow-disk": Scenario(None, "slow-disk", {}, None),
 }
 
 

@@ -39,6 +39,7 @@ TOPICS = {
 }
 ORDER = [*TOPICS, "none"]
 SECONDS = 300
+QUESTION_MEMORY = "1G"  # tasks that read by some hundred bytes have large traces
 Verdict = namedtuple("Verdict", "cause host resource")
 Count = namedtuple("Count", "affected found unaffected blamed elsewhere")
 # verdicts: {task id: Verdict} of the stragglers whose main cause was found; rules: of the advice that blames the job.
@@ -110,7 +111,7 @@ def loaded(run, build, with_spans):
     """A plumbd that knows a run."""
     folder = Path(tempfile.mkdtemp(prefix="plumb-verdicts-"))
     try:
-        plumbd = Plumbd(build, folder)
+        plumbd = Plumbd(build, folder, ["--set", f"http.question-memory={QUESTION_MEMORY}"])
         try:
             if with_spans:
                 plumbd.spans(run.folder / "spans.jsonl.zst")
