@@ -84,6 +84,8 @@ CASES = {
         {"COLUMNS": "80"},
     ),
     "advise_none": ("advise_none.json", ["advise", "latest"], {}),
+    "advise_simulate": ("advise_simulate.json", ["advise", "latest", "--simulate"], {}),
+    "advise_simulate_80": ("advise_simulate.json", ["advise", "latest", "--simulate"], {"COLUMNS": "80"}),
     "jobs": ("jobs.json", ["jobs", "latest"], {}),
     "jobs_80": ("jobs.json", ["jobs", "latest"], {"COLUMNS": "80"}),
     "executors": ("executors.json", ["executors", "latest"], {}),
