@@ -12,7 +12,7 @@ ABOUT = (
     "A job on a real, traced HDFS under a real Spark, run as it is; then what plumb advise says of that run is done, "
     "unread; then the job runs again. Published figures are of tables 7 and 8."
 )
-KEPT = Path(__file__).resolve().parents[2] / "tests/data/studies/loop"
+KEPT = Path(__file__).resolve().parents[2] / "tests/data/studies/pairs"
 # Of what was measured.
 WITHIN = 0.25
 LR_GOAL = 0.8

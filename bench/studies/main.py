@@ -8,7 +8,7 @@
     bench/study record load [--into DIR]         loads on a real HDFS, traced, into DIR/load
     bench/study bottleneck --from DIR/load       of these (default: of those in tests/data/studies/load)
     bench/study record loop [--into DIR]         jobs before and after what plumb advise says, into DIR/loop; needs root
-    bench/study loop --from DIR/loop             of these (default: of those in tests/data/studies/loop)
+    bench/study loop --from DIR/loop             of these (default: of those in tests/data/studies/pairs)
 
 A study leaves DIR/NAME (default: ./studies): report.md, study.json, tables as TSV, pictures as SVG. It needs no root,
 no HDFS and no Spark: plumbd, plumb-bridge and plumb read what is recorded, or drawn from a seed. docs/studies.md shows

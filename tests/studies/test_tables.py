@@ -20,6 +20,7 @@ STUDIES = {
     "stragglers": ["--from", KEPT / "runs"],
     "recorded-stragglers": ["--from", KEPT / "recorded-runs"],
     "bottleneck": ["--from", KEPT / "load"],
+    "loop": [],
 }
 
 
