@@ -415,7 +415,7 @@ def texts(rows):
 def lost_texts(lost):
     if not lost:
         return ["-"] * 3
-    shares = [f"{100 * lost[part]:.0f}" if part in lost else "-" for part in ("guilty", "innocent")]
+    shares = [str(round(100 * lost[part])) if part in lost else "-" for part in ("guilty", "innocent")]
     return [f"{lost['seconds']:.0f}", *shares]
 
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/straggler_watch.h"
 #include "tests/query/spark_sample.h"
 
@@ -231,6 +232,38 @@ static void stage_waits_for_a_disk(void) {
     json_decref(answer);
     answer = fixture_answer(&fixture, "why", "app=app-2&stage=7");
     g_assert_cmpuint(json_array_size(json_object_get(answer, "stages")), ==, 0);
+    json_decref(answer);
+}
+
+static void add_reader(Fixture *fixture, SparkRecords *records, gint64 id, gint32 stage, gboolean slow) {
+    const gint64 disk_ms = slow ? 300 : 2;
+    sample_task(records, id, "w1", stage * 1000, 10 + disk_ms)->stage = stage;
+    const Read read = {task_trace_id(APP, id),
+                       "FSClient/w1/7",
+                       slow ? "DataNode/d2" : "DataNode/d1",
+                       stage * 1000,
+                       disk_ms,
+                       NULL,
+                       TRUE};
+    sample_read(fixture, &read);
+}
+
+/* More tasks than are read, of many short stages before the one that is slow: that took most, and is looked at. */
+static void slow_stage_after_many(void) {
+    enum { WIDE = 32, MANY = STAGE_TASKS_READ_ALL / WIDE + 2 };
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records)->end_ms = BASE_MS + 200000;
+    for (gint64 id = 0; id < MANY * WIDE; id++) add_reader(&fixture, records, id, (gint32)(id / WIDE), FALSE);
+    for (gint64 id = 0; id < 8; id++) add_reader(&fixture, records, MANY * WIDE + id, MANY, TRUE);
+    sample_put(&fixture, records);
+
+    json_t *answer = fixture_answer(&fixture, "why", "app=" APP);
+    const json_t *stages = json_object_get(answer, "stages"), *first = json_array_get(stages, 0);
+    g_assert_cmpuint(json_array_size(stages), ==, 1);
+    g_assert_cmpint(number_at(first, "stage"), ==, MANY);
+    g_assert_cmpstr(text_at(json_object_get(first, "suspect"), "host"), ==, "d2");
     json_decref(answer);
 }
 
@@ -749,6 +782,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/hosts-by-cause", hosts_by_cause);
     g_test_add_func("/why/of-one", why_of_one);
     g_test_add_func("/why/stage-waits-for-a-disk", stage_waits_for_a_disk);
+    g_test_add_func("/why/slow-stage-after-many", slow_stage_after_many);
     g_test_add_func("/runs/disk", runs_tell_the_disk);
     g_test_add_func("/runs/names", runs_match_stages_by_name);
     g_test_add_func("/why/ordinary-task", ordinary_task);
