@@ -20,6 +20,7 @@ typedef struct Event {
 typedef struct Place {
     guint32 before, after;     /* in its list; 0: none, for node 0 is in no list */
     guint32 above[SIDE_COUNT]; /* the nearest listed node of each side above it; 0: none */
+    gint64 waited_ns;          /* for pipelines, by this call itself */
     guint32 below;             /* listed nodes of its side that run and whose nearest one above it is */
     guint8 list;
     gboolean runs;
@@ -39,7 +40,7 @@ typedef struct Sweep {
     Place *places;
     gint64 path_ns;           /* of the critical path, at pipelines that are written to */
     gint64 waited_ns;         /* for those */
-    guint32 waiter;           /* the last call of the client that did */
+    guint32 waiter;           /* the call of the client that did so for longest; 0: none */
     guint32 list[LIST_COUNT]; /* first of each */
     guint32 tops;             /* top calls that run */
     guint32 datanode;         /* the last node of a DataNode that a client called */
@@ -249,7 +250,8 @@ static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
     const gboolean sends = sweep->path_ns > 0 && (sweep->nodes[client].does & DOES_SEND);
     if (sends && (!server || sweep->places[server].takes)) {
         sweep->waited_ns += ns;
-        sweep->waiter = client;
+        sweep->places[client].waited_ns += ns;
+        if (sweep->places[client].waited_ns > sweep->places[sweep->waiter].waited_ns) sweep->waiter = client;
         return;
     }
     if (server) {
