@@ -80,8 +80,8 @@ MOVE = """frames => new Promise(resolve => {
 })"""
 
 
-# All calls of the function that the root called first are folded: until the frame after the key, and until the lanes are
-# laid out anew.
+# All calls of the function that the root called first are folded: until the frame after the key, and until the lanes
+# are laid out anew.
 FOLD = """() => new Promise(resolve => {
   const lanes = document.querySelector('.lanes')
   const press = key => lanes.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))
