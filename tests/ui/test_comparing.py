@@ -291,7 +291,7 @@ def test_two_clicks_lead_from_the_map_to_the_host(busy, open_page):
     """The sentence names it, its panel leads on; there it is said what is slow, since when, and what helps."""
     page = open_page(busy)
     page.open("overview")
-    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.locator(".sentence").get_by_role("link", name=SLOW_HOST).click()
     page.page.get_by_role("link", name="This host").click()
     page.page.locator("h1", has_text=SLOW_HOST).wait_for()
     page.settle()

@@ -299,3 +299,16 @@ def test_what_is_folded_stays_with_what_is_looked_for(opened, rows):
     opened.page.wait_for_url(re.compile("open=1(&|$)"))
     assert folded_note(opened)[0] == 2 * (len(rows) // 3) - 2
     assert "It is folded into" not in panel(opened)
+
+
+def test_perfetto_takes_it(opened, rows):
+    with opened.page.expect_download() as download:
+        opened.page.get_by_role("button", name="Perfetto", exact=True).click()
+    events = json.loads(download.value.path().read_bytes())
+    calls = [event for event in events if event["ph"] == "X"]
+    first = rows[0]["begin_time_ns"]
+    assert [(one["name"], one["args"]["span"], one["ts"], one["dur"]) for one in calls] == [
+        (row["function"], row["span"], (row["begin_time_ns"] - first) / 1000, row["duration_ns"] / 1000) for row in rows
+    ]
+    names = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+    assert all(row["host"] in names[one["pid"]] for one, row in zip(calls, rows, strict=True))

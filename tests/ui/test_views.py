@@ -76,7 +76,7 @@ def test_the_overview_names_the_slow_host(cluster, open_page):
         f"series?{urlencode(period)}&by=host&role=datanode&function=BlockReceiver%23flushOrSync&sort=ratio"
     )
     assert answer["series"][0]["host"] == SLOW_HOST
-    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.locator(".sentence").get_by_role("link", name=SLOW_HOST).click()
     page.page.locator(".histogram").wait_for()
     assert page.text(".panel h2") == SLOW_HOST
     at = int(re.search(r"sel=[^&]*?(?:%40|@)(\d+)", page.page.url).group(1))
@@ -88,7 +88,7 @@ def test_three_clicks_from_the_map_to_the_call(cluster, open_page):
     """Slow host, its slowest traces, one of them: the call that held it is named."""
     page = open_page(cluster)
     page.open("overview")
-    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.locator(".sentence").get_by_role("link", name=SLOW_HOST).click()
     page.page.get_by_role("link", name="Slowest traces here").click()
     page.settle()
     page.page.locator("tbody a").first.click()

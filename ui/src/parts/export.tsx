@@ -10,7 +10,7 @@ import { sceneSvg } from './scene-svg.ts'
 
 const PNG_SCALE = 2
 
-function save(content: Blob, name: string): void {
+export function save(content: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
   link.download = name

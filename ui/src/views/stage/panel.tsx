@@ -18,6 +18,12 @@ function amount(evidence: Evidence, value: number): string {
   return `${Number(value.toPrecision(3))} ${evidence.unit}`.trim()
 }
 
+/** How it is against the tasks on other hosts. */
+function againstPeers({ value, other_hosts: others }: Evidence): string {
+  if (value === undefined || others === undefined || others.tasks === 0 || others.median <= 0) return ''
+  return t(', × {times} of the median elsewhere', { times: (value / others.median).toFixed(1) })
+}
+
 function EvidenceList({ title, list }: { title: string; list: readonly Evidence[] }): VNode {
   if (list.length === 0) return <></>
   return (
@@ -28,6 +34,7 @@ function EvidenceList({ title, list }: { title: string; list: readonly Evidence[
           <li key={one.feature}>
             <b>{visible(one.feature)}</b>
             {one.measured !== undefined && ` ${amount(one, one.measured)}`}
+            {againstPeers(one)}
             {one.verdict !== 'cause' && ` (${one.verdict})`}
           </li>
         ))}

@@ -19,6 +19,7 @@ import { FoldSums, useFolded, useFolds } from './folds.ts'
 import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
 import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
 import { SpanPanel } from './panel.tsx'
+import { Perfetto } from './perfetto.tsx'
 import { chosenOf, criticalOf, shownOf } from './shown.ts'
 import { FOLDED_FROM, TreeRows } from './tree.tsx'
 
@@ -250,6 +251,7 @@ export function TraceView(): VNode {
             ]}
           />
           <Field name="find" label={t('find')} placeholder={t('function, host, value')} width={20} />
+          {trace && <Perfetto trace={trace} />}
         </>
       }
     >
