@@ -1,6 +1,6 @@
 /* The body of an HTTP request, in chunks or not: the first byte chooses, the second says in pieces of which size it
- * comes, which are put where the body wants them, if it says so. Pieces change nothing, and what is kept is no more than
- * came. */
+ * comes. These are put where the body wants them, if it says so. Pieces change nothing, and what is kept is no more
+ * than came. */
 #include <string.h>
 
 #include "fuzz/target.h"
@@ -15,16 +15,16 @@ static BodyState put(HttpBody *body, Bytes piece, gsize *taken) {
     return http_body_filled(body, room, *taken);
 }
 
-typedef BodyState (*Take)(HttpBody *body, Bytes piece, gsize *taken);
-
-static BodyState feed(Take take, HttpBody *body, const uint8_t *data, gsize size, gsize piece_bytes, gsize *taken) {
+/* piece_bytes: 0: all at once. */
+static BodyState feed(HttpBody *body, Bytes data, gsize piece_bytes, gsize *taken) {
     BodyState state = BODY_MORE;
     *taken = 0;
-    while (state == BODY_MORE && *taken < size) {
+    while (state == BODY_MORE && *taken < data.size_bytes) {
         gsize some = 0;
-        const gsize left = size - *taken;
-        state = take(body, (Bytes){data + *taken, MIN(piece_bytes, left)}, &some);
-        g_assert_cmpuint(some, <=, MIN(piece_bytes, left));
+        Bytes piece = {(const uint8_t *)data.data + *taken, data.size_bytes - *taken};
+        if (piece_bytes > 0) piece.size_bytes = MIN(piece.size_bytes, piece_bytes);
+        state = piece_bytes > 0 ? put(body, piece, &some) : http_body_feed(body, piece, &some);
+        g_assert_cmpuint(some, <=, piece.size_bytes);
         g_assert_true(some > 0 || state != BODY_MORE);
         *taken += some;
     }
@@ -34,12 +34,13 @@ static BodyState feed(Take take, HttpBody *body, const uint8_t *data, gsize size
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
     const HttpRequest request = {.in_chunks = data[0] & 1, .body_bytes = data[0] & 1 ? 0 : data[0] >> 1};
+    const Bytes body = {data + 2, size - 2};
     HttpBody whole, pieces;
     gsize whole_taken, pieces_taken;
     http_body_init(&whole, &request, NULL);
     http_body_init(&pieces, &request, NULL);
-    const BodyState state = feed(http_body_feed, &whole, data + 2, size - 2, size, &whole_taken);
-    g_assert_cmpint(feed(put, &pieces, data + 2, size - 2, data[1] % 16 + 1u, &pieces_taken), ==, state);
+    const BodyState state = feed(&whole, body, 0, &whole_taken);
+    g_assert_cmpint(feed(&pieces, body, data[1] % 16 + 1u, &pieces_taken), ==, state);
     g_assert_cmpuint(pieces_taken, ==, whole_taken);
     g_assert_cmpuint(whole.bytes->len, <=, whole_taken);
     g_assert_cmpuint(whole.bytes->len, ==, pieces.bytes->len);
