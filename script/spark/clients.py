@@ -314,7 +314,7 @@ class ClientBed(Bed):
         subprocess.run([str(program), "--receiver", self.thrift, str(log)], check=True, stdout=subprocess.DEVNULL)
         shutil.copy(log, folder / "events")
         wait_for(lambda: is_stored(http, log.name), READY_SECONDS, "the application stored")
-        answer = ask(http, f"why?app={log.name}&limit=0")
+        answer = wait_for(lambda: final_why(http, log.name), READY_SECONDS, "an answer that does not change any more")
         found = subprocess.run(
             [str(self.build / "analyzer/plumb"), "--server", http, "why", log.name],
             check=True,
@@ -384,6 +384,12 @@ def ask(http, question):
 def is_stored(http, app):
     """To its end."""
     return any(row["app"] == app and row["state"] == "ended" for row in ask(http, "apps")["apps"])
+
+
+def final_why(http, app):
+    """None while spans may follow."""
+    answer = ask(http, f"why?app={app}&limit=0")
+    return None if "may_change" in answer else answer
 
 
 def ask_slow(http):
