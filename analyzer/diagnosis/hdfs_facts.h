@@ -79,7 +79,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HdfsFacts, hdfs_facts_clear)
  * calls ran at once. */
 void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
                     guint32 root);
-/* Adds the critical path of what lies below 'root' instead, each call's part of it by its class: for what no client of HDFS is seen to wait for, and where the parts are to add up to the whole. */
+/* Adds the critical path of what lies below 'root' instead, each call's part of it by its class: for what no client of
+ * HDFS is seen to wait for, and where the parts are to add up to the whole. */
 void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns,
                          guint32 root);
 void hdfs_facts_finish(HdfsFacts *facts);

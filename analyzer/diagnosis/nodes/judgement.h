@@ -41,7 +41,7 @@ typedef struct Spell {
 } Spell;
 
 /* What the windows of a series usually are, learned from those before 'until' that are in use. What was suspected is
- * not, and was seen all the same: or a fault that begins early would be told, and forgotten when it is learned again. */
+ * not in use, but was seen: or a fault that begins early would be told, and forgotten when more is learned. */
 typedef struct Usual {
     guint32 windows; /* so many */
     gboolean known;  /* enough to judge by */
