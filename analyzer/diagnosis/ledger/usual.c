@@ -4,8 +4,11 @@
 
 #include "analyzer/diagnosis/ledger/robust.h"
 #include "analyzer/diagnosis/order.h"
+#include "common/base/allowance.h"
 
 #define NS_PER_MS_REAL 1e6
+/* What is looked at of a stage: all pairs of points. */
+#define WORK_BYTES (SLOPE_POINTS * SLOPE_POINTS * sizeof(double))
 /* Amounts that differ by less tell nothing of what an amount costs. */
 #define DIFFERENT 0.1
 
@@ -118,6 +121,7 @@ static void set_line(StageUsual *usual, const LedgerTimes *times, const Normals 
 StageUsual stage_usual(const TaskTable *table, const Stragglers *stragglers, const LedgerTimes *times, guint32 stage,
                        gboolean hdfs) {
     const StageTasks *tasks = &stragglers->stages[stage];
+    if (!allowance_goes_on_with(WORK_BYTES)) return (StageUsual){.duration_ns = ns_of(tasks->median_ms)};
     const Normals normals = normals_of(table, stragglers, times, tasks, hdfs);
     StageUsual usual = {.n = normals.n, .duration_ns = ns_of(tasks->median_ms)};
     set_parts(&usual, times, &normals, hdfs);
