@@ -30,7 +30,7 @@ def tpch_tables(scale, folder):
     packages = python_package(f"tpchgen-cli=={TPCH}", f"tpchgen-cli-{TPCH}")
     program = packages.parents[2] / "bin/tpchgen-cli"
     folder.mkdir(parents=True, exist_ok=True)
-    command = [program, f"--scale-factor={scale}", "--format=parquet", f"--output-dir={folder}"]
+    command = [program, "parquet", f"--scale-factor={scale}", f"--output-dir={folder}"]
     run(command, "tpchgen-cli could not make its tables")
 
 

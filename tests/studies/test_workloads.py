@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.workloads.main import main
-from bench.workloads.program import submit
+from bench.workloads.program import submit, tpch_tables
 from bench.workloads.results import table
 from bench.workloads.sizes import NAMES, SIZE_NAMES, SIZES
 from script.spark.standalone import DEFAULT_SPARK
@@ -50,6 +50,12 @@ def test_terasort_sorts(tmp_path):
     steps = said(submit(DEFAULT_SPARK, "local[2]", words, properties=properties, log=tmp_path / "log"))
     assert (steps["check"]["rows"], steps["check"]["out of order"]) == (3000, 0)
     assert len(list((tmp_path / "output").glob("part-*"))) == 3
+
+
+def test_tpch_has_its_tables(tmp_path):
+    tpch_tables(0.001, tmp_path / "tables")
+    tables = {path.name: path.read_bytes()[:4] for path in (tmp_path / "tables").iterdir()}
+    assert len(tables) == 8 and tables["lineitem.parquet"] == b"PAR1"
 
 
 def test_each_workload_has_its_sizes():
