@@ -11,7 +11,7 @@
 
 #include "analyzer/diagnosis/bigroots.h"
 #include "analyzer/diagnosis/ledger/foreign.h"
-#include "analyzer/diagnosis/ledger/ledger_causes.h"
+#include "analyzer/diagnosis/ledger/ledger_run.h"
 
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/ledger/foreign.h"
-#include "analyzer/diagnosis/ledger/ledger_causes.h"
+#include "analyzer/diagnosis/ledger/ledger_run.h"
 #include "analyzer/diagnosis/ledger/robust.h"
 #include "tests/diagnosis/tables.h"
 

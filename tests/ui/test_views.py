@@ -230,6 +230,18 @@ def test_a_copied_address_shows_the_same(cluster, ask_plumb, open_page):
     assert seen(other) == here
 
 
+def test_any_copied_address_shows_the_same(cluster, ask_plumb, open_page):
+    """Of every view but the status, which says how long plumbd has run."""
+    last = cluster.ask("status")["store"]["last_time_ns"]
+    one, other = open_page(cluster), open_page(cluster)
+    for name, (view, values) in addresses(cluster, ask_plumb).items():
+        if name != "status":
+            one.open(view, since=last - 3_600_000_000_000, until=last + 1, **values)
+            other.page.goto(one.page.url)
+            other.settle()
+            assert seen(other) == seen(one), name
+
+
 FOCUSED = "() => (document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"
 
 

@@ -50,22 +50,3 @@ typedef struct LedgerLoads {
 /* Pure: the causes of one straggler, which explain most first, appended. */
 void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions *options, guint32 straggler,
                    GArray *found);
-
-/* Foreign loads of the table's resources: of the features of the processor, the disk and the network. */
-typedef struct ForeignLoads {
-    guint n;
-    guint features[LEDGER_LOADS_MAX];
-    double *values[LEDGER_LOADS_MAX]; /* foreign_load() */
-} ForeignLoads;
-
-typedef struct LedgerInput {
-    const TaskTable *table;
-    const Stragglers *stragglers;
-    Ledgers *ledgers;
-    const ForeignLoads *foreign;
-    LedgerOptions options;
-} LedgerInput;
-
-/* Causes of all stragglers, in their order: a new array of LedgerCause. *loads, a new array, has foreign->n of each
- * straggler. */
-GArray *ledger_run(const LedgerInput *input, LedgerLoad **loads);

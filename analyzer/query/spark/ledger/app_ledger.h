@@ -1,7 +1,7 @@
 /* The ledgers of an application's stragglers (diagnosis/ledger), read from the store. */
 #pragma once
 
-#include "analyzer/diagnosis/ledger/ledger_causes.h"
+#include "analyzer/diagnosis/ledger/ledger_run.h"
 #include "analyzer/query/spark/tasks/task_hdfs.h"
 
 /* What ledgers are made of. hdfs: NULL: traces are not looked at; otherwise its columns are added already, so that the
