@@ -20,7 +20,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Makes topics, writes and reads messages and tells offsets, by Kafka's own client: one command a line, one answer a line. */
+/** Makes topics, writes and reads messages and tells offsets, by Kafka's own client: a command and an answer a line. */
 class Topics {
     public static void main(String[] arguments) throws Exception {
         Map<String, Object> settings = new HashMap<>();
