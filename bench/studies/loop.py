@@ -13,7 +13,7 @@ ABOUT = (
     "unread; then the job runs again. Published figures are of tables 7 and 8."
 )
 KEPT = Path(__file__).resolve().parents[2] / "tests/data/studies/pairs"
-# Of what was measured.
+# Of the time before.
 WITHIN = 0.25
 LR_GOAL = 0.8
 
@@ -25,14 +25,9 @@ def seconds(run):
 
 def expected_s(pair):
     """What the rules whose advice was done were said to save: each alone, in all."""
-    done = {"skew"} if pair["fix"]["partitions"] else set()
-    if pair["fix"]["datanodes"]:
-        done.add("node")
-    for finding in pair["before"]["findings"]:
-        if finding["changes"] and not any(change.get("conflict") for change in finding["changes"]):
-            done.add(finding["rule"])
     before = pair["before"]
-    return sum(before["simulated_s"] - row["time_s"] for row in before["what_if"] if row["rule"] in done)
+    rows = [row for row in before["what_if"] if row["rule"] in pair["fix"]["rules"]]
+    return sum(before["simulated_s"] - row["time_s"] for row in rows)
 
 
 def saved_s(pair):
@@ -48,16 +43,16 @@ def done_text(fix):
 
 
 def add_pairs(report, pairs):
-    columns = ["job", "pair", "done", "s before", "after", "change %", "to save s", "saved s"]
-    columns += ["application s before", "after", "task s before", "after"]
+    columns = ["job", "pair", "first", "done", "s before", "after", "change %", "to save s", "saved s"]
+    columns += ["data anew s", "application s before", "after", "task s before", "after"]
     rows = []
     for pair in pairs:
         before, after = pair["before"], pair["after"]
         change = 100 * (seconds(after) / seconds(before) - 1)
         rows.append(
-            [pair["job"], pair["repeat"], done_text(pair["fix"]), seconds(before), seconds(after), change]
-            + [expected_s(pair), saved_s(pair), before["application_s"], after["application_s"]]
-            + [before["task_s"], after["task_s"]]
+            [pair["job"], pair["repeat"], pair["first"], done_text(pair["fix"]), seconds(before), seconds(after)]
+            + [change, expected_s(pair), saved_s(pair), pair["even_s"]]
+            + [before["application_s"], after["application_s"], before["task_s"], after["task_s"]]
         )
     report.table("pairs", "Each pair of runs", columns, rows)
 
@@ -86,9 +81,9 @@ def add_claims(report, job, pairs):
     said = f"{published[1] / published[0]:.2g}" if published else "not said"
     bound = LR_GOAL if job == "lr" else 1
     report.claim(Claim(f"{job} takes less after what is advised: times as long", said, ("<=", bound), ratio))
-    told = [expected_s(pair) / saved_s(pair) for pair in pairs if saved_s(pair) > 0 and expected_s(pair) > 0]
-    text = f"{job}: what was to be saved by what was (of {len(told)} pairs that saved anything)"
-    report.claim(Claim(text, "within 25 %", ("in", 1 - WITHIN, 1 + WITHIN), mean_interval(told)))
+    off = [(expected_s(pair) - saved_s(pair)) / seconds(pair["before"]) for pair in pairs]
+    text = f"{job}: what was to be saved less what was, of the time before"
+    report.claim(Claim(text, "within 25 %", ("in", -WITHIN, WITHIN), mean_interval(off)))
     gone = [pair["after"]["causes"].get("data", 0) for pair in pairs]
     if any(pair["before"]["causes"].get("data") for pair in pairs):
         report.claim(Claim(f"{job}: no straggler has its data as its cause", "0", ("<=", 0), mean_interval(gone)))
@@ -109,6 +104,11 @@ def study(options):
         f"Recorded on {about['date']}, {about['processors']} x {about['processor']}, Hadoop {about['hadoop']}, Spark "
         f"{about['spark']} with {about['workers']} workers on one machine; {busy} of {len(pairs)} pairs began while "
         "others waited for a processor for more than 10 % of the time."
+    )
+    later = sum(pair["first"] == "before" for pair in pairs)
+    report.note(
+        f"In {later} of {len(pairs)} pairs the run with what is advised came second, on warm caches. No job was run "
+        "twice as it is: what runs differ by without any change is not known, and is in these figures."
     )
     for job, of_job in jobs.items():
         add_claims(report, job, of_job)

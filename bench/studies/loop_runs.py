@@ -1,8 +1,11 @@
 """Records the closed loop (3.5 of the thesis): a job as it is; what plumb advise says of it, applied unread; the job
-again. A case for each pair of runs, which is there whole or not at all, so that recording goes on where it stopped:
+again. What runs second finds caches warm, and another machine. So of every second pair the run after the advice comes
+first: it does what was said of the job's first pair. A case for each pair of runs, which is there whole or not at all,
+so that recording goes on where it stopped:
 
     DIR/JOB-REPEAT.case.json.gz      both runs, what was said of the first, and what was done
-    DIR/JOB-REPEAT-before, -after    everything that is known of the runs (script/spark/runs.py)
+    DIR/JOB-REPEAT-before, -after    everything that is known of the runs (script/spark/runs.py), and in how.json what
+                                     was done before it, and how busy the machine was
 
 What is said can be: settings of Spark (--conf), a number of partitions (the data is written anew in so many, before the
 run), or a DataNode that is to blame (the NameNode is told to take it out, as an administrator would). Nothing else is
@@ -12,10 +15,12 @@ done.
 import gzip
 import json
 import tempfile
+import time
 from collections import Counter, namedtuple
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.lib.advise import applied
 from bench.studies.load_runs import write_whole
 from bench.studies.report import environment, pressure
 from bench.workloads.program import jar
@@ -54,16 +59,19 @@ SCENARIOS = {
 # ---- what is done ----
 
 
-def fix_of(said):
-    """What advice says is to be done: settings, partitions, DataNodes that are to go."""
+def fix_of(said, workload):
+    """What advice says is to be done: settings, partitions (of a workload, whose data can be written anew), DataNodes
+    that are to go; and the rules that said so."""
     findings = said["findings"]
-    partitions = [finding["partitions"] for finding in findings if finding.get("partitions")]
+    partitions = [finding["partitions"] for finding in findings if finding.get("partitions")] if workload else []
+    datanodes = {one["host"] for one in findings if one["node"] and one.get("role") == "datanode"}
+    rules = {finding["rule"] for finding in applied(said)}
+    rules |= ({"skew"} if partitions else set()) | ({"node"} if datanodes else set())
     return {
         "conf": {change["key"]: change["value"] for change in said["conf"]},
         "partitions": partitions[0] if partitions else 0,
-        "datanodes": sorted(
-            {finding["host"] for finding in findings if finding["node"] and finding.get("role") == "datanode"}
-        ),
+        "datanodes": sorted(datanodes),
+        "rules": sorted(rules),
     }
 
 
@@ -116,9 +124,11 @@ def job_of(name, fix):
 
 
 def prepare(bed, name, step, fix=None):
-    """Makes the data of a workload, or writes it anew."""
+    """Makes the data of a workload, or writes it anew; the seconds that it took, with the start of its JVMs."""
     program, (workload, folder, _, *sizes) = job_of(name, fix)
+    begin = time.monotonic()
     bed.spark.run(program, [workload, bed.hdfs.url(folder), step, *sizes], f"{step} {name}")
+    return time.monotonic() - begin
 
 
 def spread(tasks):
@@ -176,29 +186,44 @@ def asked(folder, build):
     }
 
 
-def record_pair(bed, build, into, name, repeat):
-    scenario, before = SCENARIOS[name], into / f"{name}-{repeat}-before"
-    begin = pressure()
-    if not before.exists():
-        bed.job = job_of(name, None)
-        bed.run(scenario.fault, before)
-    first = asked(before, build)
-    fix = fix_of(first)
-    after = into / f"{name}-{repeat}-after"
+def run_once(bed, folder, name, fix):
+    """The run as it is (fix None), or with what is done of the advice, unless the folder has it. What is beside it:
+    {"fix", "pressure_before", "pressure_after", "even_s": what it took to write the data anew}"""
+    how, scenario = folder / "how.json", SCENARIOS[name]
+    if how.exists() and (about := json.loads(how.read_text()))["fix"] == fix:
+        return about
+    even = scenario.workload and fix and fix["partitions"]
+    about = {"fix": fix, "pressure_before": pressure(), "even_s": prepare(bed, name, "even", fix) if even else None}
     bed.job = job_of(name, fix)
-    if scenario.workload and fix["partitions"]:
-        prepare(bed, name, "even", fix)
-    with taken_out(bed, fix["datanodes"]):
-        bed.run(scenario.fault, after, fix["conf"])
+    with taken_out(bed, fix["datanodes"] if fix else []):
+        bed.run(scenario.fault, folder, fix["conf"] if fix else None)
+    about["pressure_after"] = pressure()
+    how.write_text(json.dumps(about) + "\n")
+    return about
+
+
+def record_pair(bed, build, into, name, repeat):
+    before, after = (into / f"{name}-{repeat}-{when}" for when in ("before", "after"))
+    if repeat % 2 == 0:
+        fix = read_pair(into / f"{name}-1{SUFFIX}")["fix"]
+        abouts = [run_once(bed, after, name, fix), run_once(bed, before, name, None)]
+        as_it_is = asked(before, build)
+    else:
+        abouts = [run_once(bed, before, name, None)]
+        as_it_is = asked(before, build)
+        fix = fix_of(as_it_is, SCENARIOS[name].workload)
+        abouts.append(run_once(bed, after, name, fix))
     return {
         "job": name,
         "repeat": repeat,
         "fix": fix,
-        "before": first,
+        "first": "after" if repeat % 2 == 0 else "before",
+        "even_s": next((about["even_s"] for about in abouts if about["fix"]), None),
+        "before": as_it_is,
         "after": asked(after, build),
         "environment": {**environment(build), "hadoop": HADOOP, "spark": DEFAULT_SPARK, "workers": WORKERS},
-        "pressure_before": begin,
-        "pressure_after": pressure(),
+        "pressure_before": abouts[0]["pressure_before"],
+        "pressure_after": abouts[1]["pressure_after"],
     }
 
 
@@ -226,6 +251,10 @@ def record(build, into, repeats=None):
                 print(path, flush=True)
 
 
+def read_pair(path):
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
 def read(folder):
     """Documents of all pairs in a folder, by name."""
-    return [json.loads(gzip.decompress(path.read_bytes())) for path in sorted(Path(folder).glob(f"*{SUFFIX}"))]
+    return [read_pair(path) for path in sorted(Path(folder).glob(f"*{SUFFIX}"))]
