@@ -1,5 +1,6 @@
 """How good methods are, on cases: per straggler and resource, by the seconds that were lost, and wrong blame."""
 
+import itertools
 import math
 from collections import Counter, namedtuple
 
@@ -11,6 +12,7 @@ Counts = namedtuple("Counts", "tp fp tn fn")
 FOLDS = 5
 DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9", "ledger": "1.6 0.25"}
 AREAS = 400  # resamples of a curve
+ALL_SIGNS = 12  # runs, of which 4096 patterns are not too many
 SEARCHED = {"bigroots", "pcc", "ledger"}
 # "defaults" is bigroots with its defaults, "no edges" the same without edge detection; "ledger defaults" the ledger
 # with its own. Those that are searched get the parameters that are best on the training runs.
@@ -88,11 +90,12 @@ def over_runs(rows, figure):
 
 def fold_of(cases):
     """Whole runs; each fault is in each fold, as far as it has runs. With a fault that has one run alone, parameters
-    are chosen on other faults' runs: each in turn is in the next fold."""
+    are chosen on other faults' runs: all runs of a fault are in one fold, faults in turns."""
     seen, folds = Counter(), []
+    faults = list(dict.fromkeys(case.fault for case in cases))
     single = min(Counter(case.fault for case in cases).values()) < 2
-    for number, case in enumerate(cases):
-        folds.append((number if single else seen[case.fault]) % FOLDS)
+    for case in cases:
+        folds.append((faults.index(case.fault) if single else seen[case.fault]) % FOLDS)
         seen[case.fault] += 1
     return folds
 
@@ -219,11 +222,18 @@ def hosts_right(cases, method):
 
 
 def flipped(differences):
-    """How often the mean of the runs' differences is as far from 0 when each run's sign is drawn (two-sided): p."""
+    """How often the mean of the runs' differences is as far from 0 when each run's sign is drawn (two-sided): p. Of few
+    runs exactly, over all signs."""
     known = numpy.array([one for one in differences if not math.isnan(one)])
-    signs = numpy.random.default_rng(1).choice([-1, 1], (RESAMPLES, len(known)))
-    far = numpy.abs((signs * known).mean(axis=1)) >= abs(known.mean()) - 1e-12
-    return (1 + int(far.sum())) / (1 + RESAMPLES)
+    if len(known) == 0:
+        return math.nan
+    exact = len(known) <= ALL_SIGNS
+    if exact:
+        signs = numpy.array(list(itertools.product([-1, 1], repeat=len(known))))
+    else:
+        signs = numpy.random.default_rng(1).choice([-1, 1], (RESAMPLES, len(known)))
+    far = int((numpy.abs((signs * known).mean(axis=1)) >= abs(known.mean()) - 1e-12).sum())
+    return far / len(signs) if exact else (1 + far) / (1 + RESAMPLES)
 
 
 def areas(rows):

@@ -67,8 +67,8 @@ class Study:
         kept = [(case, named) for case, named in pairs if fault is None or case.fault == fault]
         return [case for case, _ in kept], [named for _, named in kept]
 
-    def counts(self, truth, method, fault=None):
-        return counts_of(*self.only(truth, method, fault), truth, self.topics)
+    def counts(self, truth, method, fault=None, topics=None):
+        return counts_of(*self.only(truth, method, fault), truth, topics or self.topics)
 
     # ---- tables ----
 
@@ -86,6 +86,18 @@ class Study:
         columns = ["truth", "runs of", "method", "TP", "FP", "TN", "FN"]
         columns += ["TPR %", "low", "high", "FPR %", "low", "high", "ACC %"]
         self.report.table("rates", "Per straggler and resource, held out (as table 6)", columns, rows)
+
+    def resources(self):
+        """A resource that hardly any straggler has as its cause counts little in the rates of all."""
+        rows = []
+        for truth in TRUTHS:
+            for topic in self.topics:
+                for method in METHODS:
+                    sums = self.counts(truth, method, topics=[topic]).sum(axis=0)
+                    shown = [100 * x if math.isfinite(x) else None for x in (float(tpr(sums)), float(fpr(sums)))]
+                    rows.append([truth, topic, method, *map(int, sums), *shown])
+        columns = ["truth", "resource", "method", "TP", "FP", "TN", "FN", "TPR %", "FPR %"]
+        self.report.table("resources", "The same by resource, of all runs", columns, rows)
 
     def parameters(self):
         rows = []
@@ -242,6 +254,7 @@ def study(options):
     }
     whole = Study(report, cases)
     whole.rates()
+    whole.resources()
     whole.parameters()
     whole.curves()
     whole.confusion()
