@@ -354,6 +354,8 @@ class ClientBed(Bed):
             "begin_ms": begin_ms,
             "guilty": [[list(hosts), sorted(layers or ["any"])] for hosts, layers in fault.guilty],
             "right": seconds is not None if fault.guilty else not wrong,
+            # One that ends once it is named does not tell.
+            "still": judge(fault, begin_ms, rows)[0] if fault.guilty and not options.until_named else None,
             "seconds": seconds,
             "begin_off_seconds": judge(fault, begin_ms, rows)[1],
             "wrong": sorted(wrong),
@@ -430,31 +432,37 @@ def share_text(run):
     return f"{counts['suspected']} of {counts['windows']}" if counts and counts["windows"] else "-"
 
 
+def still_text(run):
+    return {True: "yes", False: "no", None: "-"}[run.get("still")]
+
+
 def run_row(fault, number, run):
     after = "-" if run["seconds"] is None else f"{run['seconds']:.0f}"
     off = ", ".join(f"{seconds:.0f}" for seconds in run["begin_off_seconds"]) or "-"
     return (
         f"| {fault} | {run['load']} | {run['replication']} | {number} | {'yes' if run['right'] else 'no'} "
         f"| {after} | {off} | {texts(run['wrong'])} | {' | '.join(lost_texts(run.get('lost')))} "
-        f"| {share_text(run)} |"
+        f"| {share_text(run)} | {still_text(run)} |"
     )
 
 
 def all_row(fault, runs):
     right = sum(run["right"] for run in runs)
     times = [run["seconds"] for run in runs if run["seconds"] is not None]
+    still = [run["still"] for run in runs if run.get("still") is not None]
     near = [seconds <= BEGIN_SECONDS for run in runs for seconds in run["begin_off_seconds"]]
     return (
         f"| **{fault}** | | | all | {right} of {len(runs)} | {f'{median(times):.0f}' if times else '-'} "
         f"| {f'{sum(near)} of {len(near)} within {BEGIN_SECONDS}' if near else '-'} "
-        f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} | | | | |"
+        f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} | | | | "
+        f"| {f'{sum(still)} of {len(still)}' if still else '-'} |"
     )
 
 
 def stages_rows(fault, runs):
     return [
         f"| {fault} | {number} | {why['found']} of {why['slow']} "
-        f"| {len(why['wrong'])} of {why['well']} | {why['text'][0] if why['text'] else '-'} |"
+        f"| {len(why['wrong'])} of {why['slow'] + why['well']} | {why['text'][0] if why['text'] else '-'} |"
         for number, why in enumerate((run.get("why") for run in runs), 1)
         if why
     ]
@@ -475,8 +483,9 @@ def table(folder):
     """Markdown: a line for each run, and one for all of a fault; and of Spark its stages."""
     lines = [
         "| fault | load | replicas | run | right | after, s | begin off by, s | named wrongly "
-        "| lost, s | at the guilty, % | at innocent servers, % | suspected of windows before |",
-        "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|--:|",
+        "| lost, s | at the guilty, % | at innocent servers, % | suspected of windows before "
+        "| still named at the end |",
+        "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|--:|---|",
     ]
     found, stages = runs_in(folder), []
     for fault, runs in found.items():

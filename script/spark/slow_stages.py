@@ -35,7 +35,8 @@ def judge_stages(stages, fault_ms, named, host, layers):
     """What `plumb why` names (its "stages") against what is true: a stage is slow when the fault, from fault_ms[0] to
     fault_ms[1], was there for half of its time or more; of one that it touched for less nothing is expected.
 
-    {"slow", "found": of these, "well", "wrong": [[stage, host, resource]] of any}"""
+    {"slow", "found": of these, "well", "wrong": [[stage, host, resource]]}: of a slow stage whatever else is named, of
+    one that the fault did not touch anything, of the others another host. Stages that cannot be judged do not count."""
     resources = set().union(*(RESOURCES[layer] for layer in layers if layer in RESOURCES))
     suspects = {row["stage"]: row["suspect"] for row in named if "suspect" in row}
     shares = {stage.stage: together(stage, *fault_ms) for stage in stages}
@@ -52,6 +53,8 @@ def judge_stages(stages, fault_ms, named, host, layers):
         "wrong": [
             [stage, suspect.get("host", "?"), suspect.get("resource", "?")]
             for stage, suspect in suspects.items()
-            if stage not in right and (shares.get(stage, 0) == 0 or suspect.get("host") != host)
+            if stage in shares
+            and stage not in right
+            and (stage in slow or shares[stage] == 0 or suspect.get("host") != host)
         ],
     }

@@ -99,6 +99,9 @@ def test_slow_stages_are_those_of_the_fault():
     assert (right["found"], right["wrong"]) == (2, [])
     wrong = judged(suspect(0, "datanode2", "network"), suspect(3, "datanode1", "disk"), {"stage": 4})
     assert (wrong["found"], wrong["wrong"]) == (0, [[0, "datanode2", "network"], [3, "datanode1", "disk"]])
+    # The right host for the wrong reason is wrong; a stage of too few tasks to be judged is neither.
+    reason = judged(suspect(3, "datanode2", "disk"), suspect(7, "datanode2", "network"))
+    assert (reason["found"], reason["wrong"]) == (0, [[3, "datanode2", "disk"]])
 
 
 def test_table(tmp_path):
@@ -108,6 +111,7 @@ def test_table(tmp_path):
         {
             "fault": "write-hung",
             "right": True,
+            "still": False,
             "seconds": 130.2,
             "begin_off_seconds": [30.0],
             "wrong": [],
@@ -124,15 +128,15 @@ def test_table(tmp_path):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "run.json").write_text(json.dumps({**common, **run}))
     assert clients.table(tmp_path).splitlines()[2:] == [
-        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - | 91 | 93 | 2 | 1 of 40 |",
-        "| write-hung | write | 3 | 2 | no | - | - | x: disk | - | - | - | - |",
-        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 | | | | |",
-        "| none | write | 3 | 1 | yes | - | - | - | - | - | - | - |",
-        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 | | | | |",
+        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - | 91 | 93 | 2 | 1 of 40 | no |",
+        "| write-hung | write | 3 | 2 | no | - | - | x: disk | - | - | - | - | - |",
+        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 | | | | | 0 of 1 |",
+        "| none | write | 3 | 1 | yes | - | - | - | - | - | - | - | - |",
+        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 | | | | | - |",
         "",
         "| fault | run | slow stages that `plumb why` names rightly | others named | its first line |",
         "|---|--:|--:|--:|---|",
-        "| write-hung | 1 | 3 of 4 | 0 of 7 | Stage 9: all its tasks wait |",
+        "| write-hung | 1 | 3 of 4 | 0 of 11 | Stage 9: all its tasks wait |",
         "",
         "Recorded on 2023-11-14, 2 processors, load average 1.2 to 1.2.",
     ]
