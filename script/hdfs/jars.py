@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,14 +43,19 @@ def run(command, what):
 
 
 def once(folder, make):
-    """The folder, which make(partial folder) fills the first time. Who asks meanwhile waits for it."""
+    """The folder, which make(partial folder) fills the first time. Who asks meanwhile waits for it, and says so."""
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another process, which gets {folder}", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
-            partial = folder.with_name(f"{folder.name}.{os.getpid()}")
+            partial = folder.with_name(f"{folder.name}.partial")
+            shutil.rmtree(partial, ignore_errors=True)  # of one that was killed
             try:
                 make(partial)
                 partial.rename(folder)
