@@ -9,7 +9,7 @@ from tests.agent import coverage
 from tests.agent.tours import VERSIONS
 
 # Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before,
-# or that another DataNode was chosen for.
+# or that another DataNode was chosen for. Only test_listed.py is sure to look at these.
 BY_CHANCE = {
     "BlockRecoveryWorker#recoverBlocks",
     "LeaseManager#checkLeases",

@@ -21,8 +21,8 @@ SUITE = ["2.10.2", "3.1.0", "3.3.1", "3.3.6", "3.5.0"]
 LONGER = ["3.0.3", "3.2.4", "3.4.1"]
 ALL = os.environ.get("PLUMB_HADOOP_VERSIONS") == "all"
 VERSIONS = sorted(SUITE + LONGER if ALL else SUITE, key=version_number)
-# Where one will do.
-NEWEST = ["3.3.1", "3.5.0"] if ALL else ["3.5.0"]
+# Where not all are needed: the last with HTrace, and the newest.
+NEWEST = ["3.3.1", "3.5.0"]
 JAVA_IN_PATH = 17  # which script/bootstrap installs
 SITE_LIST = ROOT / "tests" / "agent" / "workload" / "tour.conf"
 # Only what an application starts: what processes do on their own comes at times of its own.
