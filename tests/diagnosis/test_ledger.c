@@ -39,14 +39,14 @@ static void split_adds_up(void) {
     times.measured_ns[LEDGER_DESERIALIZE] = 50 * MS;
     times.measured_ns[LEDGER_SERIALIZE] = 10 * MS;
     times.measured_ns[LEDGER_HDFS_DISK] = 250 * MS;
-    ledger_split(&times, 1000 * MS, FALSE, parts);
+    ledger_split(&times, 1000 * MS, TRACED_NOTHING, parts);
     g_assert_cmpint(parts[LEDGER_SCHEDULER], ==, 40 * MS);
     g_assert_cmpint(parts[LEDGER_PROCESSOR], ==, 300 * MS);
     g_assert_cmpint(parts[LEDGER_HDFS_DISK], ==, 0);
     g_assert_cmpint(parts[LEDGER_UNEXPLAINED], ==, 300 * MS);
     g_assert_cmpint(sum(parts), ==, 1000 * MS);
 
-    ledger_split(&times, 1000 * MS, TRUE, parts);
+    ledger_split(&times, 1000 * MS, TRACED_HDFS, parts);
     g_assert_cmpint(parts[LEDGER_HDFS_DISK], ==, 250 * MS);
     g_assert_cmpint(parts[LEDGER_UNEXPLAINED], ==, 50 * MS);
 }
@@ -60,14 +60,14 @@ static void waits_share_the_time(void) {
     times.measured_ns[LEDGER_PROCESSOR] = 600 * MS;
     times.measured_ns[LEDGER_GC] = 300 * MS;
     times.measured_ns[LEDGER_HDFS_DISK] = 300 * MS;
-    ledger_split(&times, 900 * MS, TRUE, parts);
+    ledger_split(&times, 900 * MS, TRACED_HDFS, parts);
     g_assert_cmpint(parts[LEDGER_PROCESSOR], ==, 600 * MS);
     g_assert_cmpint(parts[LEDGER_GC], ==, 150 * MS);
     g_assert_cmpint(parts[LEDGER_HDFS_DISK], ==, 150 * MS);
     g_assert_cmpint(parts[LEDGER_UNEXPLAINED], ==, 0);
 
     times.measured_ns[LEDGER_PROCESSOR] = 2000 * MS;
-    ledger_split(&times, 900 * MS, TRUE, parts);
+    ledger_split(&times, 900 * MS, TRACED_HDFS, parts);
     g_assert_cmpint(parts[LEDGER_PROCESSOR], ==, 900 * MS);
     g_assert_cmpint(sum(parts), ==, 900 * MS);
 }
@@ -77,11 +77,11 @@ static void a_running_task(void) {
     TaskTimes times = unknown_times();
     gint64 parts[LEDGER_PART_COUNT];
     times.measured_ns[LEDGER_HDFS_NETWORK] = 70 * MS;
-    ledger_split(&times, 100 * MS, TRUE, parts);
+    ledger_split(&times, 100 * MS, TRACED_HDFS, parts);
     g_assert_cmpint(parts[LEDGER_HDFS_NETWORK], ==, 70 * MS);
     g_assert_cmpint(parts[LEDGER_SCHEDULER], ==, 0);
     g_assert_cmpint(parts[LEDGER_UNEXPLAINED], ==, 30 * MS);
-    ledger_split(&times, 0, TRUE, parts);
+    ledger_split(&times, 0, TRACED_HDFS, parts);
     g_assert_cmpint(sum(parts), ==, 0);
 }
 
@@ -102,7 +102,7 @@ static void always_adds_up(void) {
         gint64 parts[LEDGER_PART_COUNT], drawn_ns = any_time(rand) / 4, duration_ns = MAX(0, drawn_ns);
         times.run_ns = any_time(rand);
         for (guint k = 0; k < LEDGER_PART_COUNT; k++) times.measured_ns[k] = any_time(rand);
-        ledger_split(&times, duration_ns, turn % 2, parts);
+        ledger_split(&times, duration_ns, (LedgerTraced)(turn % N_TRACED), parts);
         g_assert_cmpint(sum(parts), ==, duration_ns);
         for (guint k = 0; k < LEDGER_PART_COUNT; k++) g_assert_cmpint(parts[k], >=, 0);
     }
@@ -188,7 +188,7 @@ static void ledger_of_a_slow_disk(void) {
     Ledger ledger;
     g_assert_true(ledgers_of(made.ledgers, 5, &ledger));
     g_assert_cmpuint(ledger.peers, ==, 5);
-    g_assert_true(ledger.hdfs);
+    g_assert_cmpint(ledger.traced, ==, TRACED_HDFS);
     g_assert_cmpint(ledger.usual_ns, ==, 100 * MS);
     g_assert_cmpint(ledger.more_ns[LEDGER_HDFS_DISK], ==, 800 * MS);
     g_assert_cmpint(ledger.more_ns[LEDGER_PROCESSOR], ==, 50 * MS);
@@ -199,8 +199,56 @@ static void ledger_of_a_slow_disk(void) {
     for (guint32 i = 0; i < 4; i++) ledger_times_at(made.times, i)->measured_ns[LEDGER_HDFS_DISK] = -1;
     g_autoptr(Ledgers) again = ledgers_new(made.table, made.stragglers, made.times);
     g_assert_true(ledgers_of(again, 5, &ledger));
-    g_assert_false(ledger.hdfs);
+    g_assert_cmpint(ledger.traced, ==, TRACED_NOTHING);
     g_assert_cmpint(ledger.more_ns[LEDGER_UNEXPLAINED], ==, 850 * MS);
+    check_sums(&ledger);
+}
+
+/* All waited 20 ms for a processor. That counts where it is known of the straggler and of two peers, as where the
+ * kernel counts it; else nobody has it. */
+static void waits_for_processors_of_peers(void) {
+    g_auto(Made) made = slow_disk();
+    TaskTimes *slow = ledger_times_at(made.times, 5);
+    slow->measured_ns[LEDGER_PROCESSOR_WAIT] = 20 * MS;
+    Ledger ledger;
+    g_assert_true(ledgers_of(made.ledgers, 5, &ledger));
+    g_assert_cmpint(ledger.traced, ==, TRACED_HDFS);
+    g_assert_cmpint(ledger.time_ns[LEDGER_PROCESSOR_WAIT], ==, 0);
+    g_assert_cmpint(ledger.more_ns[LEDGER_UNEXPLAINED], ==, 50 * MS);
+    check_sums(&ledger);
+
+    for (guint32 i = 1; i < 4; i++) ledger_times_at(made.times, i)->measured_ns[LEDGER_PROCESSOR_WAIT] = 20 * MS;
+    g_autoptr(Ledgers) known = ledgers_new(made.table, made.stragglers, made.times);
+    g_assert_true(ledgers_of(known, 5, &ledger));
+    g_assert_cmpint(ledger.traced, ==, TRACED_PROCESSOR);
+    g_assert_cmpuint(ledger.peers, ==, 3);
+    g_assert_cmpint(ledger.more_ns[LEDGER_PROCESSOR_WAIT], ==, 0);
+    g_assert_cmpint(ledger.more_ns[LEDGER_UNEXPLAINED], ==, 50 * MS);
+    check_sums(&ledger);
+
+    slow->measured_ns[LEDGER_PROCESSOR_WAIT] = -1;
+    g_autoptr(Ledgers) unknown = ledgers_new(made.table, made.stragglers, made.times);
+    g_assert_true(ledgers_of(unknown, 5, &ledger));
+    g_assert_cmpint(ledger.traced, ==, TRACED_HDFS);
+    g_assert_cmpint(ledger.more_ns[LEDGER_PROCESSOR_WAIT], ==, 0);
+    check_sums(&ledger);
+}
+
+/* The slow one still runs: that its peers used 50 ms of a processor each says nothing of it. */
+static void what_is_unknown_is_unexplained(void) {
+    g_auto(Made) made = slow_disk();
+    for (guint32 i = 0; i < 5; i++) {
+        TaskTimes *times = ledger_times_at(made.times, i);
+        times->run_ns -= 10 * MS; /* the scheduler's */
+    }
+    TaskTimes *slow = ledger_times_at(made.times, 5);
+    slow->run_ns = slow->measured_ns[LEDGER_PROCESSOR] = -1;
+    Ledger ledger;
+    g_assert_true(ledgers_of(made.ledgers, 5, &ledger));
+    g_assert_cmpint(ledger.more_ns[LEDGER_PROCESSOR], ==, 0);
+    g_assert_cmpint(ledger.more_ns[LEDGER_SCHEDULER], ==, 0);
+    g_assert_cmpint(ledger.more_ns[LEDGER_HDFS_DISK], ==, 800 * MS);
+    g_assert_cmpint(ledger.more_ns[LEDGER_UNEXPLAINED], ==, 100 * MS);
     check_sums(&ledger);
 }
 
@@ -429,6 +477,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/ledger/split/any", always_adds_up);
     g_test_add_func("/ledger/slope", slope_of_most);
     g_test_add_func("/ledger/slow-disk", ledger_of_a_slow_disk);
+    g_test_add_func("/ledger/processors", waits_for_processors_of_peers);
+    g_test_add_func("/ledger/unknown", what_is_unknown_is_unexplained);
     g_test_add_func("/ledger/data", data_is_expected);
     g_test_add_func("/ledger/any", any_ledger_adds_up);
     g_test_add_func("/ledger/peers", few_are_looked_at);

@@ -2,10 +2,10 @@
 
 #include "common/base/clock.h"
 
-/* Of one stage; with HDFS and without. */
+/* Of one stage, by what is traced. */
 typedef struct StageKnown {
-    gboolean known[2];
-    StageUsual usual[2];
+    gboolean known[N_TRACED];
+    StageUsual usual[N_TRACED];
 } StageKnown;
 
 struct Ledgers {
@@ -28,19 +28,24 @@ void ledgers_free(Ledgers *ledgers) {
     g_free(ledgers);
 }
 
-static const StageUsual *usual_of(Ledgers *ledgers, guint32 stage, gboolean hdfs) {
+static const StageUsual *usual_of(Ledgers *ledgers, guint32 stage, LedgerTraced traced) {
     if (!ledgers->stages[stage]) ledgers->stages[stage] = g_new0(StageKnown, 1);
     StageKnown *known = ledgers->stages[stage];
-    if (!known->known[hdfs]) {
-        known->known[hdfs] = TRUE;
-        known->usual[hdfs] = stage_usual(ledgers->table, ledgers->stragglers, ledgers->times, stage, hdfs);
+    if (!known->known[traced]) {
+        known->known[traced] = TRUE;
+        known->usual[traced] = stage_usual(ledgers->table, ledgers->stragglers, ledgers->times, stage, traced);
     }
-    return &known->usual[hdfs];
+    return &known->usual[traced];
+}
+
+static gboolean is_known(const TaskTimes *times, LedgerPart part) {
+    return part == LEDGER_SCHEDULER ? times->run_ns >= 0 : times->measured_ns[part] >= 0;
 }
 
 /* What is expected beyond the usual is shared out among the parts of the run, in proportion: what no other part gets,
- * rounded, is the unexplained one's. */
-static void compare(const StageUsual *usual, gint64 data_ns, Ledger *ledger) {
+ * rounded, is the unexplained one's. So is all that is expected of parts that are not known of the task: it has them,
+ * too, and nobody measured them. */
+static void compare(const StageUsual *usual, const TaskTimes *times, gint64 data_ns, Ledger *ledger) {
     gint64 run_ns = 0, left_ns = data_ns;
     for (guint k = 0; k < LEDGER_PART_COUNT; k++)
         if (ledger_part_of_run((LedgerPart)k)) run_ns += usual->parts_ns[k];
@@ -54,6 +59,10 @@ static void compare(const StageUsual *usual, gint64 data_ns, Ledger *ledger) {
             expected_ns += share_ns;
             left_ns -= share_ns;
         }
+        if (k != LEDGER_UNEXPLAINED && !is_known(times, (LedgerPart)k)) {
+            left_ns += expected_ns;
+            expected_ns = 0;
+        }
         ledger->more_ns[k] = ledger->time_ns[k] - expected_ns;
     }
     ledger->more_ns[LEDGER_DATA] = data_ns;
@@ -64,21 +73,22 @@ gboolean ledgers_of(Ledgers *ledgers, guint32 row, Ledger *ledger) {
     if (!times) return FALSE;
 
     const guint32 stage = ledgers->table->stage[row];
-    const StageUsual *usual = usual_of(ledgers, stage, FALSE);
-    Ledger result = {.hdfs = FALSE};
-    if (task_times_of_hdfs(times)) {
-        const StageUsual *of_hdfs = usual_of(ledgers, stage, TRUE);
-        result.hdfs = of_hdfs->n >= LEDGER_HDFS_PEERS;
-        if (result.hdfs) usual = of_hdfs;
+    const StageUsual *usual = usual_of(ledgers, stage, TRACED_NOTHING);
+    Ledger result = {.traced = task_times_traced(times)};
+    for (; result.traced > TRACED_NOTHING; result.traced--) {
+        const StageUsual *traced = usual_of(ledgers, stage, result.traced);
+        if (traced->n < LEDGER_TRACED_PEERS) continue;
+        usual = traced;
+        break;
     }
 
     const double duration_ms = task_duration_ms(ledgers->table, row), most_ms = (double)(G_MAXINT64 / 4 / NS_PER_MS);
     result.duration_ns = (gint64)MIN(duration_ms, most_ms) * NS_PER_MS;
     result.usual_ns = usual->duration_ns;
     result.peers = usual->n;
-    ledger_split(times, result.duration_ns, result.hdfs, result.time_ns);
+    ledger_split(times, result.duration_ns, result.traced, result.time_ns);
     if (usual->n > 0) {
-        compare(usual, CLAMP(usual_more_ns(usual, times), 0, MAX(ledger_excess_ns(&result), 0)), &result);
+        compare(usual, times, CLAMP(usual_more_ns(usual, times), 0, MAX(ledger_excess_ns(&result), 0)), &result);
         result.bound_ns = usual_bound_ns(usual, times);
     } else {
         result.more_ns[LEDGER_UNEXPLAINED] = ledger_excess_ns(&result);

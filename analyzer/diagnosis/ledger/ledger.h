@@ -9,8 +9,8 @@
 #include "analyzer/diagnosis/ledger/usual.h"
 
 typedef struct Ledger {
-    guint32 peers; /* normal tasks that it is compared with; 0: all of the excess is unexplained */
-    gboolean hdfs; /* what it and its peers waited for HDFS is known */
+    guint32 peers;       /* normal tasks that it is compared with; 0: all of the excess is unexplained */
+    LedgerTraced traced; /* of it and its peers */
     gint64 duration_ns, usual_ns;
     gint64 time_ns[LEDGER_PART_COUNT]; /* adds up to duration_ns */
     gint64 more_ns[LEDGER_PART_COUNT]; /* than expected; may be below 0. Adds up to duration_ns - usual_ns */
@@ -25,7 +25,8 @@ Ledgers *ledgers_new(const TaskTable *table, const Stragglers *stragglers, const
 void ledgers_free(Ledgers *ledgers);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ledgers, ledgers_free)
 
-/* FALSE: its times are not known (ledger_times_at()). HDFS counts where it is known of LEDGER_HDFS_PEERS normal tasks
- * at least; else what the task waited for it is unexplained, as what its peers did. */
-#define LEDGER_HDFS_PEERS 2u
+/* FALSE: its times are not known (ledger_times_at()). What traces tell counts where it is known of LEDGER_TRACED_PEERS
+ * normal tasks at least; else what the task waited is unexplained, as what its peers did. Of what is not known of the
+ * task itself all that is expected is expected of the unexplained part. */
+#define LEDGER_TRACED_PEERS 2u
 gboolean ledgers_of(Ledgers *ledgers, guint32 row, Ledger *ledger);

@@ -22,7 +22,11 @@ gboolean ledger_part_of_run(LedgerPart part) {
            part != LEDGER_SCHEDULER;
 }
 
-static gboolean is_hdfs(LedgerPart part) { return part >= LEDGER_HDFS_DISK && part <= LEDGER_HDFS_SERVER; }
+/* How much must be traced for a part to be known; event logs tell the others. */
+static LedgerTraced traced_for(LedgerPart part) {
+    if (part == LEDGER_PROCESSOR_WAIT) return TRACED_PROCESSOR;
+    return part >= LEDGER_HDFS_DISK && part <= LEDGER_HDFS_SERVER ? TRACED_HDFS : TRACED_NOTHING;
+}
 
 /* As much of it as there is. */
 static gint64 take(gint64 wanted, gint64 *left) {
@@ -32,12 +36,11 @@ static gint64 take(gint64 wanted, gint64 *left) {
 }
 
 /* The waits of the run, of which left_ns is not the processor's; what is left of it then. */
-static gint64 split_waits(const TaskTimes *times, gint64 left_ns, gboolean hdfs, gint64 *parts_ns) {
+static gint64 split_waits(const TaskTimes *times, gint64 left_ns, LedgerTraced traced, gint64 *parts_ns) {
     const gint64 whole_ns = left_ns;
     unsigned __int128 sum = 0;
     for (guint i = 0; i < G_N_ELEMENTS(waits); i++) {
-        const gboolean known = hdfs || !is_hdfs(waits[i]);
-        parts_ns[waits[i]] = known ? CLAMP(times->measured_ns[waits[i]], 0, whole_ns) : 0;
+        parts_ns[waits[i]] = traced >= traced_for(waits[i]) ? CLAMP(times->measured_ns[waits[i]], 0, whole_ns) : 0;
         sum += (guint64)parts_ns[waits[i]];
     }
 
@@ -49,7 +52,7 @@ static gint64 split_waits(const TaskTimes *times, gint64 left_ns, gboolean hdfs,
     return left_ns;
 }
 
-void ledger_split(const TaskTimes *times, gint64 duration_ns, gboolean hdfs, gint64 parts_ns[LEDGER_PART_COUNT]) {
+void ledger_split(const TaskTimes *times, gint64 duration_ns, LedgerTraced traced, gint64 parts_ns[LEDGER_PART_COUNT]) {
     gint64 left_ns = MAX(duration_ns, 0);
     for (guint i = 0; i < LEDGER_PART_COUNT; i++) parts_ns[i] = 0;
 
@@ -62,7 +65,7 @@ void ledger_split(const TaskTimes *times, gint64 duration_ns, gboolean hdfs, gin
         parts_ns[LEDGER_SCHEDULER] = left_ns;
 
     parts_ns[LEDGER_PROCESSOR] = take(times->measured_ns[LEDGER_PROCESSOR], &run_ns);
-    parts_ns[LEDGER_UNEXPLAINED] = split_waits(times, run_ns, hdfs, parts_ns);
+    parts_ns[LEDGER_UNEXPLAINED] = split_waits(times, run_ns, traced, parts_ns);
 }
 
 /* ---- of which tasks ---- */

@@ -32,7 +32,18 @@ typedef struct TaskTimes {
     double bytes, records;                 /* that it read; NAN: unknown */
 } TaskTimes;
 
-static inline gboolean task_times_of_hdfs(const TaskTimes *times) { return times->measured_ns[LEDGER_HDFS_DISK] >= 0; }
+/* What traces tell of a task, each with what comes before it. */
+typedef enum LedgerTraced {
+    TRACED_NOTHING,
+    TRACED_HDFS,      /* what it waited for HDFS */
+    TRACED_PROCESSOR, /* what it waited for a processor, which not every kernel counts */
+    N_TRACED
+} LedgerTraced;
+
+static inline LedgerTraced task_times_traced(const TaskTimes *times) {
+    if (times->measured_ns[LEDGER_HDFS_DISK] < 0) return TRACED_NOTHING;
+    return times->measured_ns[LEDGER_PROCESSOR_WAIT] < 0 ? TRACED_HDFS : TRACED_PROCESSOR;
+}
 
 /* Splits a task's time. The parts add up to duration_ns, whatever was measured:
  * - the executor's run time, the times to deserialize and serialize and the result's are given as far as there is time;
@@ -40,8 +51,8 @@ static inline gboolean task_times_of_hdfs(const TaskTimes *times) { return times
  * - in the run comes the processor first, which is exact; then what it waited for. Waits that take more time together
  *   than there is (a collection while a DataNode is waited for) share it in proportion;
  * - what is left of the run is unexplained.
- * hdfs: FALSE: what is known of HDFS is left out. */
-void ledger_split(const TaskTimes *times, gint64 duration_ns, gboolean hdfs, gint64 parts_ns[LEDGER_PART_COUNT]);
+ * traced: what traces tell beyond it is left out. */
+void ledger_split(const TaskTimes *times, gint64 duration_ns, LedgerTraced traced, gint64 parts_ns[LEDGER_PART_COUNT]);
 /* Those inside the executor's run. */
 gboolean ledger_part_of_run(LedgerPart part);
 

@@ -27,7 +27,7 @@ static gboolean is_normal(const TaskTable *table, const StageTasks *stage, const
 }
 
 static Normals normals_of(const TaskTable *table, const Stragglers *stragglers, const LedgerTimes *times,
-                          const StageTasks *stage, gboolean hdfs) {
+                          const StageTasks *stage, LedgerTraced traced) {
     Normals normals = {g_new(OrderItem, (gsize)stage->n + 1), 0};
     g_autofree OrderItem *scratch = g_new(OrderItem, (gsize)stage->n + 1);
     guint32 next = stage->first_straggler;
@@ -35,7 +35,7 @@ static Normals normals_of(const TaskTable *table, const Stragglers *stragglers, 
         const guint32 row = stragglers->order[stage->first + i];
         if (!is_normal(table, stage, stragglers, row, &next)) continue;
         const TaskTimes *its = ledger_times_at(times, row);
-        if (its && (!hdfs || task_times_of_hdfs(its)))
+        if (its && task_times_traced(its) >= traced)
             normals.items[normals.n++] = (OrderItem){task_duration_ms(table, row), row};
     }
     order_sort(normals.items, scratch, normals.n);
@@ -47,12 +47,12 @@ static gint64 ns_of(double ms) {
     return ns < (double)G_MAXINT64 ? (gint64)llround(ns) : G_MAXINT64;
 }
 
-static void set_parts(StageUsual *usual, const LedgerTimes *times, const Normals *normals, gboolean hdfs) {
+static void set_parts(StageUsual *usual, const LedgerTimes *times, const Normals *normals, LedgerTraced traced) {
     double sums[LEDGER_PART_COUNT] = {0}, whole = 0;
     const guint32 cut = normals->n / 4;
     for (guint32 i = cut; i < normals->n - cut; i++) {
         gint64 parts_ns[LEDGER_PART_COUNT];
-        ledger_split(ledger_times_at(times, normals->items[i].index), ns_of(normals->items[i].value), hdfs, parts_ns);
+        ledger_split(ledger_times_at(times, normals->items[i].index), ns_of(normals->items[i].value), traced, parts_ns);
         for (guint k = 0; k < LEDGER_PART_COUNT; k++) sums[k] += (double)parts_ns[k];
         whole += normals->items[i].value * NS_PER_MS_REAL;
     }
@@ -119,12 +119,12 @@ static void set_line(StageUsual *usual, const LedgerTimes *times, const Normals 
 }
 
 StageUsual stage_usual(const TaskTable *table, const Stragglers *stragglers, const LedgerTimes *times, guint32 stage,
-                       gboolean hdfs) {
+                       LedgerTraced traced) {
     const StageTasks *tasks = &stragglers->stages[stage];
     if (!allowance_goes_on_with(WORK_BYTES)) return (StageUsual){.duration_ns = ns_of(tasks->median_ms)};
-    const Normals normals = normals_of(table, stragglers, times, tasks, hdfs);
+    const Normals normals = normals_of(table, stragglers, times, tasks, traced);
     StageUsual usual = {.n = normals.n, .duration_ns = ns_of(tasks->median_ms)};
-    set_parts(&usual, times, &normals, hdfs);
+    set_parts(&usual, times, &normals, traced);
     if (normals.n > 0) set_line(&usual, times, &normals);
     g_free(normals.items);
     return usual;

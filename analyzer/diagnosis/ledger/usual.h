@@ -18,13 +18,13 @@ typedef struct StageUsual {
 } StageUsual;
 
 /* Parts are means over the middle half of the normal tasks by duration, in proportion, so that they add up to the
- * median. hdfs: of those alone of which it is known what they waited for HDFS.
+ * median. traced: of those alone of which traces tell as much.
  *
  * The line: more data takes as much longer in proportion, unless the normal tasks say otherwise: then it is the slope
  * next to that within the 95 % interval of theirs (robust.h), of pairs whose amounts differ by a tenth of the usual one
  * at least. It is never steeper: a task has costs beside those of its data. */
 StageUsual stage_usual(const TaskTable *table, const Stragglers *stragglers, const LedgerTimes *times, guint32 stage,
-                       gboolean hdfs);
+                       LedgerTraced traced);
 
 /* How much longer than usual a task's amount makes one expect it; 0 where it read no more than usual. */
 gint64 usual_more_ns(const StageUsual *usual, const TaskTimes *times);

@@ -56,8 +56,10 @@ static void set_times(const SparkTask *task, TaskTimes *times) {
         const gint64 value = metrics[measured[i].metric];
         if (value >= 0) times->measured_ns[measured[i].part] = clamped_mul(value, measured[i].unit_ns);
     }
-    if (task->getting_result_ms > 0 && task->finish_ms >= task->getting_result_ms)
-        times->measured_ns[LEDGER_RESULT] = clamped_mul(task->finish_ms - task->getting_result_ms, NS_PER_MS);
+    const gboolean fetched = task->getting_result_ms > 0 && task->finish_ms >= task->getting_result_ms;
+    if (fetched || task->finish_ms >= 0)
+        times->measured_ns[LEDGER_RESULT] =
+            fetched ? clamped_mul(task->finish_ms - task->getting_result_ms, NS_PER_MS) : 0;
     times->bytes = sum_of(metrics[METRIC_INPUT_BYTES], clamped_add(MAX(metrics[METRIC_SHUFFLE_REMOTE_BYTES], 0),
                                                                    MAX(metrics[METRIC_SHUFFLE_LOCAL_BYTES], 0)));
     times->records = sum_of(metrics[METRIC_INPUT_RECORDS], metrics[METRIC_SHUFFLE_READ_RECORDS]);

@@ -49,7 +49,7 @@ static json_t *parts_json(const AppLedger *ledger, const Ledger *its, const Task
         json_object_set_new(object, "part", json_string(ledger_part_name(part)));
         json_object_set_new(object, "time_ns", json_integer(its->time_ns[k]));
         json_object_set_new(object, "more_ns", json_integer(its->more_ns[k]));
-        if (hdfs && its->hdfs && ledger_part_resources(part) != 0 && its->time_ns[k] > 0)
+        if (hdfs && its->traced >= TRACED_HDFS && ledger_part_resources(part) != 0 && its->time_ns[k] > 0)
             json_object_set_new(object, "servers", servers_json(ledger, part, its->more_ns[k], hdfs));
         json_array_append_new(list, object);
     }
