@@ -12,6 +12,9 @@ typedef struct Steps {
     double *at_ms, *rate, *until; /* from at_ms on; until: the integral before at_ms */
 } Steps;
 
+/* Of a task, while they are made. */
+#define STEP_BYTES (2 * (2 * sizeof(OrderItem) + 3 * sizeof(double)))
+
 static void steps_clear(Steps *steps) {
     g_free(steps->at_ms);
     g_free(steps->rate);
@@ -80,12 +83,16 @@ static double used_until(const Steps *steps, double at_ms) {
     return low == 0 ? 0 : steps->until[low - 1] + steps->rate[low - 1] * (at_ms - steps->at_ms[low - 1]);
 }
 
-/* Of each row what all tasks of its host used a ms while it ran. A new array. */
-static double *used_meanwhile(const TaskTable *table, const double *use) {
-    double *used = g_new0(double, MAX(table->count, 1));
+/* Of each row what all tasks of its host used a ms while it ran. */
+static void find_used(const TaskTable *table, const double *use, double *used) {
+    const gsize all_bytes = (table->count + 2 * ((gsize)table->n_hosts + 1)) * sizeof(guint32);
+    gsize held = all_bytes;
+    allowance_charge(held);
     g_auto(ByHost) by_host = rows_by_host(table);
     for (guint32 host = 0; host < table->n_hosts && allowance_goes_on(); host++) {
         const guint32 *rows = by_host.rows + by_host.first[host], n = by_host.first[host + 1] - by_host.first[host];
+        allowance_hold(&held, all_bytes + n * STEP_BYTES);
+        if (allowance_over()) break;
         g_auto(Steps) steps = steps_of(table, use, rows, n);
         for (guint32 i = 0; i < n && allowance_goes_on(); i++) {
             const double duration_ms = task_duration_ms(table, rows[i]), begin_ms = (double)table->begin_ms[rows[i]];
@@ -94,11 +101,12 @@ static double *used_meanwhile(const TaskTable *table, const double *use) {
             used[rows[i]] = MAX(0, whole / duration_ms);
         }
     }
-    return used;
+    allowance_hold(&held, 0);
 }
 
 /* What one unit a ms loads a host by; not below 0. */
 static double load_of_unit(const TaskTable *table, const double *used, const double *loads) {
+    if (allowance_over()) return 0;
     g_autofree double *x = g_new(double, MAX(table->count, 1)), *y = g_new(double, MAX(table->count, 1));
     guint32 n = 0;
     for (guint32 i = 0; i < table->count; i++) {
@@ -111,8 +119,12 @@ static double load_of_unit(const TaskTable *table, const double *used, const dou
 
 double *foreign_load(const TaskTable *table, guint feature, const double *use) {
     const double *loads = task_feature(table, feature)->values;
-    g_autofree double *used = used_meanwhile(table, use);
+    gsize held = 0;
+    allowance_hold(&held, table->count * 3 * sizeof(double)); /* of used, x and y */
+    g_autofree double *used = g_new0(double, MAX(table->count, 1));
+    find_used(table, use, used);
     const double unit = load_of_unit(table, used, loads);
+    allowance_release(held);
     double *foreign = g_new(double, MAX(table->count, 1));
     for (guint32 i = 0; i < table->count; i++) foreign[i] = isnan(loads[i]) ? NAN : MAX(0, loads[i] - unit * used[i]);
     return foreign;
