@@ -249,6 +249,19 @@ static void test_ledger(void) {
     g_assert_cmpstr(text_at(saved, "feature"), ==, "disk");
     g_assert_cmpstr(text_at(saved, "host"), ==, "a");
     g_assert_cmpint(number_at(saved, "saves_ns"), ==, 500 * NS_PER_MS); /* then task 7 is the last one, with 2500 ms */
+
+    /* By the causes that the rows show. */
+    json_auto_t *bigroots = fixture_answer(&fixture, "why", "app=latest");
+    const json_t *rows = json_object_get(bigroots, "stragglers"), *savers = json_object_get(bigroots, "what_if");
+    guint named = 0;
+    for (gsize i = 0; i < json_array_size(rows); i++) {
+        const json_t *main = json_object_get(json_array_get(rows, i), "main_cause");
+        if (!main) continue;
+        g_assert_nonnull(row_where(savers, "feature", text_at(main, "feature")));
+        named++;
+    }
+    g_assert_cmpuint(named, ==, 2);
+    g_assert_cmpuint(json_array_size(savers), ==, 2);
 }
 
 /* ---- operations ---- */

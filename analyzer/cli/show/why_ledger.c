@@ -36,6 +36,11 @@ static const struct {
     {"cpu", "of busy processors", "busy processors of %s"},
     {"disk", "of a busy disk", "a busy disk of %s"},
     {"network", "of a busy network", "a busy network of %s"},
+    /* topics of what has no text of its own */
+    {"spill", "spilling", "spilling on %s"},
+    {"jvm", "of work of the JVM", "slow work of the JVM on %s"},
+    {"locality", "for data that was far away", "data far away from %s"},
+    {"hdfs", "waiting for HDFS", "waiting for HDFS"},
 };
 
 static gsize place_of(const char *part) {
@@ -147,7 +152,8 @@ void why_ledger_table(const Style *style, const json_t *ledger, GString *out) {
 /* ---- what it would save ---- */
 
 static char *saver_text(const Style *style, const json_t *saver) {
-    const gsize place = place_of(field_text(saver, "feature"));
+    const gsize own = place_of(field_text(saver, "feature")), any = place_of(field_text(saver, "topic"));
+    const gsize place = own < G_N_ELEMENTS(texts) ? own : any;
     g_autofree char *host = field_present(saver, "host") ? show_text(style, saver, "host") : g_strdup("nobody seen");
     if (place == G_N_ELEMENTS(texts)) return show_text(style, saver, "feature");
     char **around = g_strsplit(texts[place].whose, "%s", 2);

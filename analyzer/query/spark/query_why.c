@@ -3,8 +3,8 @@
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/facts_json.h"
+#include "analyzer/query/spark/ledger/culprits.h"
 #include "analyzer/query/spark/ledger/ledger_json.h"
-#include "analyzer/query/spark/ledger/what_if.h"
 #include "analyzer/query/spark/query_why_trace.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/stage_waits.h"
@@ -13,6 +13,7 @@
 #include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "analyzer/query/spark/tasks/trace_linker.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -57,28 +58,25 @@ static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     return object;
 }
 
-/* What the main cause is, as feature and topic. */
-static void add_named(const Why *why, const StragglerCause *cause, json_t *object) {
-    const char *name;
-    FeatureTopic topic;
+/* What the main cause is: its feature. */
+static const char *named(const Why *why, const StragglerCause *cause, FeatureTopic *topic) {
     if (cause->ledger) {
-        name = ledger_cause_name(why->ledger, cause->ledger);
-        topic = cause->ledger->topic;
-    } else {
-        const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
-        const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
-        name = feature->name;
-        topic = feature->topic;
+        *topic = cause->ledger->topic;
+        return ledger_cause_name(why->ledger, cause->ledger);
     }
-    json_object_set_new(object, "feature", json_string(name));
-    json_object_set_new(object, "topic", json_string(feature_topic_name(topic)));
+    const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
+    const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
+    *topic = feature->topic;
+    return feature->name;
 }
 
 /* The cause that is named first, and for HDFS whom, with what shows it. NULL on error. */
 static json_t *main_json(const Why *why, const StragglerCause *cause, GError **error) {
     json_auto_t *object = json_object();
     const double excess_ms = excess_of(why->causes, cause_row(why->causes, cause));
-    add_named(why, cause, object);
+    FeatureTopic topic;
+    json_object_set_new(object, "feature", json_string(named(why, cause, &topic)));
+    json_object_set_new(object, "topic", json_string(feature_topic_name(topic)));
     json_object_set_new(object, "explains_ns", json_integer((gint64)(cause->explains_ms * NS_PER_MS)));
     json_object_set_new(object, "excess_ns", json_integer((gint64)(MAX(excess_ms, 0) * NS_PER_MS)));
     if (!cause->in_hdfs) return g_steal_pointer(&object);
@@ -203,6 +201,39 @@ static json_t *sum_json(const Why *why) {
     json_object_set_new(object, "functions", list);
     return object;
 }
+
+/* ---- what it would have been without a cause ---- */
+
+/* As its row says. Of HDFS whoever was waited for is to blame, whichever feature of the time told. */
+static CulpritCause blame_of(const Why *why, const StragglerCause *cause) {
+    const AppTasks *tasks = why->causes->tasks;
+    CulpritCause blame = {.straggler = cause->straggler, .explains_ms = cause->explains_ms};
+    blame.feature = named(why, cause, &blame.topic);
+    if (blame.topic == TOPIC_DATA || blame.topic == TOPIC_HDFS) {
+        const LedgerPart part = cause->in_hdfs ? ledger_part_of(cause->suspect.resource) : LEDGER_PART_COUNT;
+        if (part != LEDGER_PART_COUNT) blame.feature = ledger_part_name(part);
+        if (cause->in_hdfs && cause->suspect.host)
+            blame.host = dict_text(archive_dict(why->asked->archive), cause->suspect.host, NULL);
+    } else {
+        blame.host = app_host(tasks, cause_row(why->causes, cause));
+    }
+    return blame;
+}
+
+/* The start of an executor is nobody's doing: each has one. */
+static json_t *what_if_json(const Why *why) {
+    const AppCauses *causes = why->causes;
+    g_autoptr(GArray) blames = g_array_new(FALSE, FALSE, sizeof(CulpritCause));
+    for (guint i = 0; i < causes->causes->len && allowance_goes_on(); i++) {
+        const StragglerCause *cause = &g_array_index(causes->causes, StragglerCause, i);
+        if (!cause_known(cause) || cause->start) continue;
+        const CulpritCause blame = blame_of(why, cause);
+        g_array_append_val(blames, blame);
+    }
+    return culprits_json(causes->tasks->table, causes->stragglers, blames);
+}
+
+/* ---- all that was asked for ---- */
 
 /* When the application ran; as far as is known. */
 static Period period_of(const SparkApp *app, gint64 now_ns) {
@@ -377,7 +408,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
     if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
     if (!app_given_add(asked->archive, why.entry->key, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));
-    if (why.ledger) json_object_set_new(answer, "what_if", what_if_json(why.ledger));
+    if (why.ledger) json_object_set_new(answer, "what_if", what_if_json(&why));
     if (!add_ordinary(&why, list, answer, error)) return NULL;
     add_may_change(&why, answer);
     return g_steal_pointer(&answer);

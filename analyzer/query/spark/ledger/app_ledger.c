@@ -57,7 +57,7 @@ static void set_times(const SparkTask *task, TaskTimes *times) {
         if (value >= 0) times->measured_ns[measured[i].part] = clamped_mul(value, measured[i].unit_ns);
     }
     const gboolean fetched = task->getting_result_ms > 0 && task->finish_ms >= task->getting_result_ms;
-    if (fetched || task->finish_ms >= 0)
+    if (task->finish_ms >= 0)
         times->measured_ns[LEDGER_RESULT] =
             fetched ? clamped_mul(task->finish_ms - task->getting_result_ms, NS_PER_MS) : 0;
     times->bytes = sum_of(metrics[METRIC_INPUT_BYTES], clamped_add(MAX(metrics[METRIC_SHUFFLE_REMOTE_BYTES], 0),
@@ -103,6 +103,12 @@ guint32 ledger_part_resources(LedgerPart part) {
     for (guint i = 0; i < G_N_ELEMENTS(of_hdfs); i++)
         if (of_hdfs[i].part == part) return of_hdfs[i].resources;
     return 0;
+}
+
+LedgerPart ledger_part_of(HdfsResource resource) {
+    for (guint i = 0; i < G_N_ELEMENTS(of_hdfs); i++)
+        if (of_hdfs[i].resources & 1u << resource) return of_hdfs[i].part;
+    return LEDGER_PART_COUNT;
 }
 
 /* What the client computes is in the processor's time. */
@@ -234,20 +240,4 @@ GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part) {
     }
     g_array_sort(servers, most_first);
     return servers;
-}
-
-const char *ledger_cause_host(const AppLedger *ledger, const LedgerCause *cause) {
-    const guint32 row = ledger->input.stragglers->list[cause->straggler].task;
-    if (cause->topic == TOPIC_DATA) return NULL;
-    if (cause->topic != TOPIC_HDFS) return app_host(ledger->input.tasks, row);
-
-    Archive *archive = ledger->input.archive;
-    const Lookup *lookup = archive_lookup(archive);
-    g_autoptr(GArray) servers = ledger_servers(app_hdfs_known(ledger->input.hdfs, row), cause->part);
-    const guint32 tracer = servers->len > 0 ? g_array_index(servers, LedgerServer, 0).tracer : 0;
-    if (tracer == 0) return NULL;
-    Role role;
-    guint32 host;
-    lookup->process(lookup->arg, tracer, &role, &host);
-    return dict_text(archive_dict(archive), host, NULL);
 }

@@ -37,6 +37,8 @@ gint ledger_cause_feature(const AppLedger *ledger, const LedgerCause *cause);
 const char *ledger_cause_name(const AppLedger *ledger, const LedgerCause *cause);
 /* The resources (1 << HdfsResource) that a part is about; 0 of one that is not of HDFS. */
 guint32 ledger_part_resources(LedgerPart part);
+/* The part that is about a resource; LEDGER_PART_COUNT: none is. */
+LedgerPart ledger_part_of(HdfsResource resource);
 
 /* A process of HDFS that a task waited for in the resources of a part. */
 typedef struct LedgerServer {
@@ -47,6 +49,3 @@ typedef struct LedgerServer {
 } LedgerServer;
 /* The one that was waited for most first. A new array of LedgerServer. */
 GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part);
-/* Whose doing it is: the server of HDFS that was waited for most, else the task's host; NULL of its data and its own
- * work, and where nobody is seen. */
-const char *ledger_cause_host(const AppLedger *ledger, const LedgerCause *cause);

@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/ledger/what_if.h"
+#include "analyzer/query/spark/ledger/culprits.h"
 
 #include <string.h>
 
@@ -9,9 +9,8 @@
 typedef struct Culprit {
     const char *feature, *host;
     FeatureTopic topic;
-    guint32 tasks;
     double explains_ms, saves_ms;
-    GArray *causes; /* LedgerCause, by straggler, so by stage */
+    GArray *causes; /* CulpritCause, by straggler, so by stage */
 } Culprit;
 
 static void culprit_clear(gpointer data) {
@@ -19,27 +18,26 @@ static void culprit_clear(gpointer data) {
     g_array_unref(culprit->causes);
 }
 
-static Culprit *culprit_of(GArray *culprits, const char *feature, const char *host, FeatureTopic topic) {
+static Culprit *culprit_of(GArray *culprits, const CulpritCause *cause) {
     for (guint i = 0; i < culprits->len; i++) {
         Culprit *known = &g_array_index(culprits, Culprit, i);
-        if (strcmp(known->feature, feature) == 0 && g_strcmp0(known->host, host) == 0) return known;
+        if (strcmp(known->feature, cause->feature) == 0 && g_strcmp0(known->host, cause->host) == 0) return known;
     }
-    const Culprit fresh = {
-        .feature = feature, .host = host, .topic = topic, .causes = g_array_new(FALSE, FALSE, sizeof(LedgerCause))};
+    const Culprit fresh = {.feature = cause->feature,
+                           .host = cause->host,
+                           .topic = cause->topic,
+                           .causes = g_array_new(FALSE, FALSE, sizeof(CulpritCause))};
     g_array_append_val(culprits, fresh);
     return &g_array_index(culprits, Culprit, culprits->len - 1);
 }
 
-static GArray *find_culprits(const AppLedger *ledger) {
+static GArray *find_culprits(const GArray *causes) {
     GArray *culprits = g_array_new(FALSE, FALSE, sizeof(Culprit));
     g_array_set_clear_func(culprits, culprit_clear);
-    for (guint32 i = 0; i < ledger->input.stragglers->count && allowance_goes_on(); i++) {
-        const LedgerCause *cause = app_ledger_main(ledger, i);
-        if (!cause) continue;
-        const char *host = ledger_cause_host(ledger, cause);
-        Culprit *culprit = culprit_of(culprits, ledger_cause_name(ledger, cause), host, cause->topic);
-        culprit->tasks++;
-        culprit->explains_ms += (double)cause->explains_ns / NS_PER_MS;
+    for (guint i = 0; i < causes->len && allowance_goes_on(); i++) {
+        const CulpritCause *cause = &g_array_index(causes, CulpritCause, i);
+        Culprit *culprit = culprit_of(culprits, cause);
+        culprit->explains_ms += cause->explains_ms;
         g_array_append_vals(culprit->causes, cause, 1);
     }
     return culprits;
@@ -81,36 +79,41 @@ static Replayed replayed_of(const TaskTable *table, const Stragglers *stragglers
     return replayed;
 }
 
+typedef struct Replay {
+    const TaskTable *table;
+    const Stragglers *stragglers;
+} Replay;
+
+static guint32 task_of(const Replay *replay, const CulpritCause *cause) {
+    return replay->stragglers->list[cause->straggler].task;
+}
+
 /* Of causes[0..n), all of one stage. */
-static double saved_ms(const AppLedger *ledger, const LedgerCause *causes, guint n) {
-    const TaskTable *table = ledger->input.tasks->table;
-    const Stragglers *stragglers = ledger->input.stragglers;
-    const StageTasks *stage = &stragglers->stages[table->stage[stragglers->list[causes[0].straggler].task]];
-    g_auto(Replayed) replayed = replayed_of(table, stragglers, stage);
+static double saved_ms(const Replay *replay, const CulpritCause *causes, guint n) {
+    const Stragglers *stragglers = replay->stragglers;
+    const StageTasks *stage = &stragglers->stages[replay->table->stage[task_of(replay, &causes[0])]];
+    g_auto(Replayed) replayed = replayed_of(replay->table, stragglers, stage);
     const double whole_ms = replay_ms(replayed.took, replayed.n, replayed.slots);
 
     guint next = 0;
     for (guint32 i = 0; i < stage->n && next < n; i++) {
-        if (stragglers->order[stage->first + i] != stragglers->list[causes[next].straggler].task) continue;
-        if (replayed.place[i] != G_MAXUINT32)
-            replayed.took[replayed.place[i]] -= (double)causes[next].explains_ns / NS_PER_MS;
+        if (stragglers->order[stage->first + i] != task_of(replay, &causes[next])) continue;
+        if (replayed.place[i] != G_MAXUINT32) replayed.took[replayed.place[i]] -= causes[next].explains_ms;
         next++;
     }
     return MAX(0, whole_ms - replay_ms(replayed.took, replayed.n, replayed.slots));
 }
 
-static guint32 stage_of(const AppLedger *ledger, const LedgerCause *cause) {
-    return ledger->input.tasks->table->stage[ledger->input.stragglers->list[cause->straggler].task];
-}
-
-static void replay_culprit(const AppLedger *ledger, Culprit *culprit) {
-    const LedgerCause *causes = &g_array_index(culprit->causes, LedgerCause, 0);
+static void replay_culprit(const Replay *replay, Culprit *culprit) {
+    const CulpritCause *causes = &g_array_index(culprit->causes, CulpritCause, 0);
+    const guint32 *stage = replay->table->stage;
     guint from = 0;
     while (from < culprit->causes->len && allowance_goes_on()) {
         guint until = from + 1;
-        while (until < culprit->causes->len && stage_of(ledger, &causes[until]) == stage_of(ledger, &causes[from]))
+        while (until < culprit->causes->len &&
+               stage[task_of(replay, &causes[until])] == stage[task_of(replay, &causes[from])])
             until++;
-        culprit->saves_ms += saved_ms(ledger, causes + from, until - from);
+        culprit->saves_ms += saved_ms(replay, causes + from, until - from);
         from = until;
     }
 }
@@ -129,11 +132,12 @@ static gint by_saved(gconstpointer a, gconstpointer b) {
     return by_explained(a, b);
 }
 
-json_t *what_if_json(const AppLedger *ledger) {
-    g_autoptr(GArray) culprits = find_culprits(ledger);
+json_t *culprits_json(const TaskTable *table, const Stragglers *stragglers, const GArray *causes) {
+    const Replay replay = {table, stragglers};
+    g_autoptr(GArray) culprits = find_culprits(causes);
     g_array_sort(culprits, by_explained);
-    if (culprits->len > WHAT_IF_MOST) g_array_set_size(culprits, WHAT_IF_MOST);
-    for (guint i = 0; i < culprits->len; i++) replay_culprit(ledger, &g_array_index(culprits, Culprit, i));
+    if (culprits->len > CULPRITS_MOST) g_array_set_size(culprits, CULPRITS_MOST);
+    for (guint i = 0; i < culprits->len; i++) replay_culprit(&replay, &g_array_index(culprits, Culprit, i));
     g_array_sort(culprits, by_saved);
 
     json_t *list = json_array();
@@ -143,7 +147,7 @@ json_t *what_if_json(const AppLedger *ledger) {
         json_object_set_new(object, "feature", json_string(culprit->feature));
         json_object_set_new(object, "topic", json_string(feature_topic_name(culprit->topic)));
         if (culprit->host) json_object_set_new(object, "host", json_string(culprit->host));
-        json_object_set_new(object, "tasks", json_integer(culprit->tasks));
+        json_object_set_new(object, "tasks", json_integer(culprit->causes->len));
         json_object_set_new(object, "explains_ns", json_integer((gint64)(culprit->explains_ms * NS_PER_MS)));
         json_object_set_new(object, "saves_ns", json_integer((gint64)(culprit->saves_ms * NS_PER_MS)));
         json_array_append_new(list, object);
