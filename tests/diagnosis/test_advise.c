@@ -718,6 +718,22 @@ static void test_what_if(void) {
     g_assert_cmpfloat(g_array_index(all, WhatIf, 0).time_ms, ==, 1000);
 }
 
+/* On four cores: 40 s of work, evened out in two waves of 5 s, and then three tasks of 10 s beside none of it. */
+static void test_what_if_beside(void) {
+    static const double uneven[] = {30000, 3000, 3000, 2000, 2000}, other[] = {10000, 10000, 10000};
+    g_auto(Made) made;
+    made_init(&made);
+    g_autoptr(SimApp) sim = sim_app_new();
+    add_sim_stage(sim, 7, 1, &(SimStage){.tasks = 5}, uneven);
+    add_sim_stage(sim, 8, 1, &(SimStage){.tasks = 3}, other);
+    g_autoptr(Advice) advice = advice_new();
+    add_found(advice, "skew", 7, 0);
+    g_autoptr(GArray) found = what_ifs(sim, made.facts, advice, 4);
+    g_assert_cmpuint(found->len, ==, 1);
+    g_assert_cmpfloat_with_epsilon(g_array_index(found, WhatIf, 0).time_ms, 20000, 1e-6);
+    g_assert_cmpfloat(sim_app_time(sim, 4), ==, 30000); /* as it was */
+}
+
 static void test_conflict(void) {
     g_auto(Made) made;
     made_init(&made);
@@ -792,6 +808,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/program", test_program);
     g_test_add_func("/advise/simulation", test_simulation);
     g_test_add_func("/advise/what_if", test_what_if);
+    g_test_add_func("/advise/what_if/beside", test_what_if_beside);
     g_test_add_func("/advise/conflict", test_conflict);
     g_test_add_func("/advise/settings", test_settings);
     return g_test_run();

@@ -1,6 +1,5 @@
 #include "analyzer/diagnosis/advise/what_if.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/allowance.h"
@@ -11,9 +10,10 @@ typedef struct Altered {
     const SimApp *sim;
     const AdviseFacts *facts;
     const Advice *advice;
-    GHashTable *stages; /* number -> SimStage */
+    GHashTable *stages; /* number -> index + 1 */
     guint32 slots;
-    SimApp app; /* with times of its own */
+    SimApp app; /* with stages and times of its own */
+    gsize held;
 } Altered;
 
 /* ---- the tasks of one stage ---- */
@@ -22,12 +22,6 @@ static double sum_of(const double *ms, guint32 n) {
     double sum = 0;
     for (guint32 i = 0; i < n; i++) sum += ms[i];
     return sum;
-}
-
-/* As many waves of equal tasks as take no longer than all cores together need. */
-static void even_out(double *ms, guint32 n, guint32 slots) {
-    const double each = sum_of(ms, n) / slots / ceil((double)n / slots);
-    for (guint32 i = 0; i < n; i++) ms[i] = each;
 }
 
 static int longest_first(gconstpointer a, gconstpointer b, gpointer arg) {
@@ -51,10 +45,33 @@ static void cut_longest(double *ms, guint32 n, double lost_ms) {
 
 /* ---- all that one rule found ---- */
 
+static SimStage *stage_of(const Altered *altered, gint64 stage) {
+    const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(altered->stages, &stage));
+    return at > 0 ? &g_array_index(altered->app.stages, SimStage, at - 1) : NULL;
+}
+
 static double *times_of(const Altered *altered, gint64 stage, guint32 *n) {
-    const SimStage *known = g_hash_table_lookup(altered->stages, &stage);
+    const SimStage *known = stage_of(altered, stage);
     *n = known != NULL ? known->tasks : 0;
     return *n > 0 ? &g_array_index(altered->app.task_ms, double, known->first_task) : NULL;
+}
+
+/* As many waves as it had, each of a task for every core, all equal: they take as long together as its tasks did. */
+static void even_out(Altered *altered, gint64 number) {
+    SimStage *stage = stage_of(altered, number);
+    GArray *times = altered->app.task_ms;
+    guint32 n;
+    const double *ms = times_of(altered, number, &n);
+    const double sum = sum_of(ms, n);
+    const guint64 tasks = ((guint64)n + altered->slots - 1) / altered->slots * altered->slots;
+    allowance_hold(&altered->held, (times->len + tasks) * sizeof(double));
+    if (allowance_over() || tasks > G_MAXUINT32 - times->len) return;
+    stage->first_task = times->len;
+    stage->tasks = (guint32)tasks;
+    for (guint64 i = 0; i < tasks; i++) {
+        const double each = sum / (double)tasks;
+        g_array_append_val(times, each);
+    }
 }
 
 static guint32 without_hosts(const Altered *altered) {
@@ -69,7 +86,7 @@ static guint32 without_hosts(const Altered *altered) {
     return stages;
 }
 
-static guint32 without_finding(const Altered *altered, const Finding *finding) {
+static guint32 without_finding(Altered *altered, const Finding *finding) {
     const gboolean uneven = strcmp(finding->rule, "skew") == 0 || strcmp(finding->rule, "few-partitions") == 0;
     double all_ms = 0;
     guint32 n, stages = 0;
@@ -80,9 +97,10 @@ static guint32 without_finding(const Altered *altered, const Finding *finding) {
 
     const double left = all_ms > 0 ? MAX(1 - finding->saves_ms / all_ms, 0) : 1;
     for (guint i = 0; i < finding->stages->len && (uneven || left < 1); i++) {
-        double *ms = times_of(altered, g_array_index(finding->stages, gint64, i), &n);
+        const gint64 stage = g_array_index(finding->stages, gint64, i);
+        double *ms = times_of(altered, stage, &n);
         if (ms == NULL) continue;
-        if (uneven) even_out(ms, n, altered->slots);
+        if (uneven) even_out(altered, stage);
         for (guint32 t = 0; t < n && !uneven; t++) ms[t] *= left;
         stages++;
     }
@@ -90,11 +108,14 @@ static guint32 without_finding(const Altered *altered, const Finding *finding) {
 }
 
 static void add_rule(Altered *altered, const char *rule, double as_it_was_ms, GArray *found) {
-    const GArray *times = altered->sim->task_ms;
+    const GArray *times = altered->sim->task_ms, *all = altered->sim->stages;
     g_autoptr(GArray) own = g_array_sized_new(FALSE, FALSE, sizeof(double), times->len);
+    g_autoptr(GArray) stages = g_array_sized_new(FALSE, FALSE, sizeof(SimStage), all->len);
     if (times->len > 0) g_array_append_vals(own, times->data, times->len);
+    if (all->len > 0) g_array_append_vals(stages, all->data, all->len);
     altered->app = *altered->sim;
     altered->app.task_ms = own;
+    altered->app.stages = stages;
 
     WhatIf what = {.rule = rule};
     if (strcmp(rule, "node") == 0) {
@@ -124,13 +145,14 @@ GArray *what_ifs(const SimApp *sim, const AdviseFacts *facts, const Advice *advi
     const double as_it_was_ms = sim_app_time(sim, altered.slots);
     for (guint i = 0; i < sim->stages->len; i++) {
         SimStage *stage = &g_array_index(sim->stages, SimStage, i);
-        g_hash_table_insert(stages, &stage->stage, stage);
+        g_hash_table_insert(stages, &stage->stage, GUINT_TO_POINTER(i + 1));
     }
 
     for (guint i = 0; i < advice->findings->len && allowance_goes_on(); i++) {
         const Finding *finding = g_ptr_array_index(advice->findings, i);
         if (g_hash_table_add(seen, (gpointer)finding->rule)) add_rule(&altered, finding->rule, as_it_was_ms, found);
     }
+    allowance_release(altered.held);
     g_array_sort(found, by_time);
     return found;
 }

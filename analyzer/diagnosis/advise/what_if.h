@@ -1,7 +1,8 @@
 /* How long an application would have taken without what a rule found: its stages are scheduled again, with other times
  * of their tasks. No I/O.
  *
- * Where tasks are skewed or too few, the stage's time is spread over its cores evenly. What slow hosts cost a stage is
+ * Where tasks are skewed or too few, the stage's time is spread over its cores evenly, in as
+ * many waves as it had. What slow hosts cost a stage is
  * taken off its longest tasks. For all other rules tasks take less by what the finding saves of their stages' time. */
 #pragma once
 
