@@ -504,6 +504,41 @@ static void test_without_operations(void) {
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
 }
 
+/* Executors of one core. The one began with the only task of stage 0, 5 s, which tells nothing of its start; the other
+ * with one of stage 1, 2 s where others took 1: its start is a second. Scheduled again the one has the first 5 s, the
+ * other 2 and three others, and then each another. */
+static void starts_count_once(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    SparkApp *app = spark_add_app(records);
+    app->app = app->id = APP, app->start_ms = BASE_MS, app->end_ms = BASE_MS + 9000;
+    static const gint64 stages[] = {0, 1};
+    SparkJob *job = spark_add_job(records);
+    job->app = APP, job->job = 0, job->result = JOB_SUCCEEDED, job->stages = (SparkNumbers){stages, 2};
+    job->submitted_ms = app->start_ms, job->completed_ms = app->end_ms;
+
+    for (guint i = 0; i < 7; i++) {
+        SparkTask *task = spark_add_task(records);
+        task->app = APP, task->stage = i > 0, task->task = task->partition = (gint32)i, task->stage_attempt = 0;
+        task->executor = i == 1 ? "2" : "1", task->host = host_of(i);
+        task->launch_ms = BASE_MS + i * 1000;
+        task->finish_ms = task->launch_ms + (i == 0 ? 5000 : i == 1 ? 2000 : 1000);
+        task->status = TASK_SUCCESS;
+    }
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+
+    json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&simulate=true");
+    const json_t *simulation = json_object_get(answer, "simulation");
+    const json_t *two = json_array_get(json_object_get(simulation, "rows"), 1);
+    g_assert_cmpint(number_at(simulation, "start_ns"), ==, 1000 * NS_PER_MS);
+    g_assert_cmpint(number_at(two, "executors"), ==, 2);
+    g_assert_cmpint(number_at(two, "time_ns"), ==, 6000 * NS_PER_MS);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/stragglers/causes", test_stragglers);
@@ -518,5 +553,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/samples", test_samples);
     g_test_add_func("/query/operations/traces", test_traced_operations);
     g_test_add_func("/query/operations/none", test_without_operations);
+    g_test_add_func("/diagnoses/starts", starts_count_once);
     return g_test_run();
 }

@@ -323,28 +323,36 @@ static double median_of_others(const StageLists *lists) {
 }
 
 typedef struct Start {
-    guint task; /* in SimApp.task_ms */
-    double more_ms;
+    guint task;     /* in SimApp.task_ms */
+    double more_ms; /* than others; than none, where there are no others */
+    gboolean tells; /* how long a start takes */
 } Start;
 
 static void add_starts(const AdviseStage *stage, const StageLists *lists, guint first_task, GArray *starts) {
     const double usual_ms = lists->starts->len > 0 ? median_of_others(lists) : -1;
     const double data = stage->input.median + stage->shuffle.median;
-    for (guint i = 0; i < lists->starts->len && usual_ms >= 0; i++) {
+    for (guint i = 0; i < lists->starts->len && allowance_goes_on(); i++) {
         const guint task = g_array_index(lists->starts, guint32, i);
-        if (data_at(lists, task) > START_DATA_TIMES * data) continue;
-        const Start start = {first_task + task, MAX(g_array_index(lists->time, double, task) - usual_ms, 0)};
+        const Start start = {first_task + task, MAX(g_array_index(lists->time, double, task) - MAX(usual_ms, 0), 0),
+                             usual_ms >= 0 && data_at(lists, task) <= START_DATA_TIMES * data};
         g_array_append_val(starts, start);
     }
 }
 
-/* What the first tasks of slots took longer than others is their executors' start: its median is taken off each. */
+/* What the first tasks of slots took longer than others is their executors' start. Its median is taken off each, also
+ * of those that do not tell it: the simulation adds it to the first task of every slot. */
 static void take_off_starts(SimApp *sim, const GArray *starts) {
     g_autofree double *more_ms = g_new(double, MAX(starts->len, 1));
-    for (guint i = 0; i < starts->len; i++) more_ms[i] = g_array_index(starts, Start, i).more_ms;
-    sim->start_ms = starts->len > 0 ? advise_spread(more_ms, starts->len).median : 0;
-    for (guint i = 0; i < starts->len; i++)
-        g_array_index(sim->task_ms, double, g_array_index(starts, Start, i).task) -= MIN(more_ms[i], sim->start_ms);
+    guint n = 0;
+    for (guint i = 0; i < starts->len; i++) {
+        const Start *start = &g_array_index(starts, Start, i);
+        if (start->tells) more_ms[n++] = start->more_ms;
+    }
+    sim->start_ms = n > 0 ? advise_spread(more_ms, n).median : 0;
+    for (guint i = 0; i < starts->len; i++) {
+        const Start *start = &g_array_index(starts, Start, i);
+        g_array_index(sim->task_ms, double, start->task) -= MIN(start->more_ms, sim->start_ms);
+    }
 }
 
 /* Of each stage's first attempt the times of its tasks, in the order of their launch. */
