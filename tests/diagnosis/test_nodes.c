@@ -137,6 +137,23 @@ static void test_quiet(void) {
     g_assert_cmpuint(bad * 200, <=, judged);
 }
 
+/* A tenth of the minutes has calls six times as long, and a quarter of what was observed is missing: after ten minutes,
+ * five of which are learned, a third of such clusters has a node that is suspected for nothing. Not more: three windows
+ * that are well suffice (WELL_LEAST), which is one cluster of 40 more than if all five had to be. */
+static void test_bursty(void) {
+    guint suspected = 0;
+    for (guint32 seed = 1; seed <= 40; seed++) {
+        Simulation simulation = simulation_of_14(seed);
+        simulation.n_windows = 10;
+        simulation.bursts = 0.1;
+        simulation.missing = 0.25;
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+        suspected += report->spells->len > 0;
+    }
+    g_assert_cmpuint(suspected, <=, 14);
+}
+
 /* What nobody waited for is not told, nor what is little of what the node was waited for. */
 static void test_least_loss(void) {
     static const SimulatedFault fault = {4, WORK_DISK_WRITE, 25, 39, 3, 0};
@@ -727,6 +744,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/papers-limit", test_papers_limit);
     g_test_add_func("/diagnosis/nodes/healthy", test_healthy);
     g_test_add_func("/diagnosis/nodes/quiet", test_quiet);
+    g_test_add_func("/diagnosis/nodes/bursty", test_bursty);
     g_test_add_func("/diagnosis/nodes/least-loss", test_least_loss);
     g_test_add_func("/diagnosis/nodes/passing", test_passing);
     g_test_add_func("/diagnosis/nodes/lasting", test_lasting);
