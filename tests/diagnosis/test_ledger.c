@@ -5,6 +5,7 @@
 #include "analyzer/diagnosis/ledger/foreign.h"
 #include "analyzer/diagnosis/ledger/ledger_run.h"
 #include "analyzer/diagnosis/ledger/robust.h"
+#include "common/base/allowance.h"
 #include "tests/diagnosis/tables.h"
 
 #define MS G_GINT64_CONSTANT(1000000)
@@ -333,6 +334,22 @@ static void foreign_is_what_is_left(void) {
     g_assert_true(isnan(foreign[6]));
 }
 
+/* What it holds while it works is the question's: of a row the arrays of rows, and those of steps on one host. */
+static void foreign_holds_memory(void) {
+    g_autofree Row *rows = g_new0(Row, 5000);
+    g_autofree double *use = g_new0(double, 5000);
+    for (guint i = 0; i < 5000; i++) rows[i] = (Row){0, 0, i, 100, 0.5};
+    g_autoptr(TaskTable) table = table_of(FEATURE_RESOURCE, rows, 5000);
+    AllowanceBudget budget = {.limit_bytes = 5000 * 100};
+    Allowance allowance = {.budget = &budget};
+    allowance_begin(&allowance);
+    g_autofree double *foreign = foreign_load(table, 0, use);
+    g_assert_cmpuint(allowance.held_bytes, ==, 0);
+    g_assert_true(allowance_over());
+    allowance_end();
+    g_assert_cmpuint(budget.most_bytes, >=, 5000 * 140);
+}
+
 /* ---- causes ---- */
 
 static GArray *decide(const Ledger *ledger, const LedgerLoad *loads, guint n) {
@@ -483,6 +500,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/ledger/any", any_ledger_adds_up);
     g_test_add_func("/ledger/peers", few_are_looked_at);
     g_test_add_func("/ledger/foreign", foreign_is_what_is_left);
+    g_test_add_func("/ledger/foreign/memory", foreign_holds_memory);
     g_test_add_func("/ledger/causes/measured", measured_causes);
     g_test_add_func("/ledger/causes/loads", the_rest_is_left_to_loads);
     g_test_add_func("/ledger/causes/data", data_alone);
