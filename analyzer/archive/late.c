@@ -60,8 +60,7 @@ gboolean late_unpack(guint64 trace_id, Bytes value, LateHead *head, GByteArray *
     if (checksum_of(body, size_bytes) != head->checksum) return FALSE;
     g_autofree guint8 *copy = g_malloc0(size_bytes + FRAGMENT_SLACK_BYTES);
     memcpy(copy, body, size_bytes);
-    fragment_unpack(trace_id, copy, size_bytes, spans);
-    return TRUE;
+    return fragment_unpack(trace_id, copy, size_bytes, spans);
 }
 
 gboolean late_spans(guint64 trace_id, Bytes value, GByteArray *spans, GPtrArray *list) {

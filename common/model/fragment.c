@@ -56,7 +56,7 @@ static inline guint32 get_varint(const guint8 **at) {
     for (guint shift = 7;; shift += 7) {
         const guint32 byte = *(*at)++;
         value |= (byte & 0x7f) << shift;
-        if (byte < 0x80) return value;
+        if (byte < 0x80 || shift == 28) return value;
     }
 }
 
@@ -108,6 +108,7 @@ void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
     writer->flags = 0;
     writer->known = 0;
     writer->plain = FALSE;
+    writer->listed_bytes = 0;
     writer->n_values = writer->n_listed = 0;
     writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
 }
@@ -199,6 +200,9 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
 /* In the place of a key: as the last one there. No number is written so, since 0 takes one byte. */
 static const guint8 as_last[2] = {0x80, 0x00};
 
+static inline gsize padded(guint32 length) { return ((gsize)length + 3) & ~(gsize)3; }
+static inline gsize annotation_bytes(guint32 length) { return 2 * sizeof(guint32) + padded(length); } /* in a SpanRec */
+
 /* Its place among those of its span; NULL: it has none. */
 static FragmentValue *next_value(FragmentWriter *writer) {
     if (writer->plain || writer->n_listed >= FRAGMENT_REPEATED) return NULL;
@@ -209,10 +213,16 @@ static FragmentValue *next_value(FragmentWriter *writer) {
     return &writer->values[place];
 }
 
+static gboolean may_repeat(const FragmentWriter *writer) {
+    const gsize written = (gsize)(writer->at - writer->out->data) - writer->start;
+    return writer->listed_bytes <= FRAGMENT_MOST_TIMES * written;
+}
+
 void fragment_annotation(FragmentWriter *writer, guint32 key, const char *value, guint32 length) {
     need(writer, SPAN_MAX_BYTES + length);
     FragmentValue *last = next_value(writer);
-    if (last != NULL && last->key == key && last->length == length &&
+    writer->listed_bytes += annotation_bytes(length);
+    if (last != NULL && last->key == key && last->length == length && may_repeat(writer) &&
         (length == 0 || memcmp(writer->out->data + last->at, value, length) == 0)) {
         memcpy(writer->at, as_last, sizeof as_last);
         writer->at += sizeof as_last;
@@ -270,7 +280,9 @@ void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes, gbo
 /* ---- reading ---- */
 
 typedef struct FragmentReader {
-    const guint8 *at, *begin;
+    const guint8 *at, *begin, *end;
+    const guint8 *body; /* where that of this fragment begins */
+    gsize listed_bytes; /* of its annotations, as the writer has them */
     guint64 trace;
     gint64 begin_ns;
     guint32 tracer;
@@ -285,6 +297,10 @@ static inline guint64 read_id(FragmentReader *reader, gboolean known) {
     const guint64 id = get_u64(&reader->at);
     reader->ids[known_slot(id)] = id;
     return id;
+}
+
+static inline gboolean has(const FragmentReader *reader, gsize bytes) {
+    return reader->at <= reader->end && bytes <= (gsize)(reader->end - reader->at);
 }
 
 static guint8 *read_parents(FragmentReader *reader, guint8 marks, SpanRec *head) {
@@ -312,9 +328,11 @@ static void read_times(FragmentReader *reader, guint8 marks, guint8 lengths, Spa
     head->duration_ns = duration;
 }
 
-/* Makes room for so many bytes behind the first 'used' ones, and points there. */
+/* Makes room for so many bytes behind the first 'used' ones, and points there. NULL: an array cannot have so many. */
 static guint8 *reserve_at(GByteArray *out, gsize used, gsize bytes) {
-    if (G_UNLIKELY(used + bytes > out->len)) g_byte_array_set_size(out, (guint)(used + used / 2 + bytes + 1024));
+    if (G_LIKELY(used + bytes <= out->len)) return out->data + used;
+    if (used + bytes > G_MAXUINT) return NULL;
+    g_byte_array_set_size(out, (guint)MIN(used + used / 2 + bytes + 1024, G_MAXUINT));
     return out->data + used;
 }
 
@@ -323,47 +341,61 @@ static guint8 *reserve(GByteArray *out, guint8 *place, gsize bytes) {
     return reserve_at(out, (gsize)(place - out->data), bytes);
 }
 
+/* NULL: there is no room. */
 static guint8 *copy_text(const guint8 *text, GByteArray *out, guint8 *at, guint32 length) {
-    const gsize room = ((gsize)length + 3) & ~(gsize)3;
+    const gsize room = padded(length);
     at = reserve(out, at, room + SPAN_MAX_BYTES);
-    if (room == 0) return at;
+    if (at == NULL || room == 0) return at;
     memset(at + room - 4, 0, 4);
     memcpy(at, text, length);
     return at + room;
 }
 
-/* The annotation in that place of its span. */
-static FragmentValue read_value(FragmentReader *reader, guint32 place) {
-    if (memcmp(reader->at, as_last, sizeof as_last) == 0) {
-        reader->at += sizeof as_last;
-        g_assert(place < reader->n_values);
-        return reader->values[place];
-    }
-    FragmentValue value = {.key = get_varint(&reader->at)};
-    value.length = get_varint(&reader->at);
-    value.at = (guint)(reader->at - reader->begin);
-    reader->at += value.length;
-    if (place < FRAGMENT_REPEATED) {
-        reader->values[place] = value;
-        reader->n_values = MAX(reader->n_values, place + 1);
-    }
-    return value;
+/* A repeated one: FALSE: nobody has written it so. */
+static gboolean read_repeated(FragmentReader *reader, guint32 place, FragmentValue *value) {
+    if (place >= reader->n_values) return FALSE;
+    *value = reader->values[place];
+    reader->listed_bytes += annotation_bytes(value->length);
+    const gsize written = sizeof(FragmentHead) + (gsize)(reader->at - reader->body);
+    reader->at += sizeof as_last;
+    return reader->listed_bytes <= FRAGMENT_MOST_TIMES * written;
 }
 
-static guint8 *read_lists(FragmentReader *reader, GByteArray *out, guint start, guint8 *at) {
-    const guint32 n_annotations = get_varint(&reader->at), n_notes = get_varint(&reader->at);
-    SpanRec *head = (SpanRec *)(gpointer)(out->data + start);
-    head->n_annotations = (guint16)n_annotations;
-    head->n_notes = (guint16)n_notes;
-    for (guint32 i = 0; i < n_annotations; i++) {
-        const FragmentValue value = read_value(reader, i);
+/* The annotation in that place of its span. FALSE: it is malformed. */
+static gboolean read_value(FragmentReader *reader, guint32 place, FragmentValue *value) {
+    if (!has(reader, sizeof as_last)) return FALSE;
+    if (memcmp(reader->at, as_last, sizeof as_last) == 0) return read_repeated(reader, place, value);
+    value->key = get_varint(&reader->at);
+    value->length = get_varint(&reader->at);
+    value->at = (guint)(reader->at - reader->begin);
+    if (!has(reader, value->length)) return FALSE;
+    reader->at += value->length;
+    reader->listed_bytes += annotation_bytes(value->length);
+    if (place < FRAGMENT_REPEATED) {
+        reader->values[place] = *value;
+        reader->n_values = MAX(reader->n_values, place + 1);
+    }
+    return TRUE;
+}
+
+/* NULL: they are malformed, or there is no room; as below. */
+static guint8 *read_annotations(FragmentReader *reader, GByteArray *out, guint8 *at, guint16 n) {
+    FragmentValue value;
+    for (guint32 i = 0; i < n && at != NULL; i++) {
+        if (!read_value(reader, i, &value)) return NULL;
         const guint32 fixed[2] = {value.key, value.length};
         memcpy(at, fixed, sizeof fixed);
         at = copy_text(reader->begin + value.at, out, at + sizeof fixed, value.length);
     }
-    for (guint32 i = 0; i < n_notes; i++) {
+    return at;
+}
+
+static guint8 *read_notes(FragmentReader *reader, GByteArray *out, guint8 *at, guint16 n) {
+    for (guint32 i = 0; i < n && at != NULL; i++) {
+        if (!has(reader, sizeof(guint64))) return NULL;
         const guint64 time = get_u64(&reader->at);
         const guint32 fixed[3] = {(guint32)time, (guint32)(time >> 32), get_varint(&reader->at)};
+        if (!has(reader, fixed[2])) return NULL;
         memcpy(at, fixed, sizeof fixed);
         at = copy_text(reader->at, out, at + sizeof fixed, fixed[2]);
         reader->at += fixed[2];
@@ -371,22 +403,38 @@ static guint8 *read_lists(FragmentReader *reader, GByteArray *out, guint start, 
     return at;
 }
 
-/* One span as a record at out->data + start; returns where it ends. TRUE in *last: it ends its fragment. */
-static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gboolean *last) {
-    const guint8 marks = *reader->at++, lengths = *reader->at++;
-    *last = (marks & MARK_LAST) != 0;
-    if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
+static guint8 *read_lists(FragmentReader *reader, GByteArray *out, gsize start, guint8 *at) {
+    const guint16 n_annotations = (guint16)get_varint(&reader->at), n_notes = (guint16)get_varint(&reader->at);
+    SpanRec *head = (SpanRec *)(gpointer)(out->data + start);
+    head->n_annotations = n_annotations;
+    head->n_notes = n_notes;
+    at = read_annotations(reader, out, at, n_annotations);
+    return at != NULL ? read_notes(reader, out, at, n_notes) : NULL;
+}
 
+/* The head of a span, with room for its parents; NULL as above. */
+static SpanRec *read_head(FragmentReader *reader, guint8 marks, GByteArray *out, gsize start) {
+    if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
     SpanRec *head = (SpanRec *)(gpointer)reserve_at(out, start, sizeof *head + 2 * SPAN_MAX_BYTES);
+    if (head == NULL) return NULL;
     *head = (SpanRec){.id.trace = reader->trace, .tracer = reader->tracer, .name = get_varint(&reader->at)};
     head->id.span = read_id(reader, (marks & MARK_KNOWN_ID) != 0);
     head->n_parents = (marks & MARK_PARENTS) != PARENTS_NONE;
-    if ((marks & MARK_PARENTS) == PARENTS_LIST) {
-        const guint16 n = (guint16)get_varint(&reader->at);
-        head =
-            (SpanRec *)(gpointer)reserve(out, (guint8 *)head, sizeof *head + n * sizeof(SpanId) + 2 * SPAN_MAX_BYTES);
-        head->n_parents = n;
-    }
+    if ((marks & MARK_PARENTS) != PARENTS_LIST) return head;
+
+    const guint16 n = (guint16)get_varint(&reader->at);
+    if (!has(reader, n * sizeof(SpanId))) return NULL;
+    head = (SpanRec *)(gpointer)reserve_at(out, start, sizeof *head + n * sizeof(SpanId) + 2 * SPAN_MAX_BYTES);
+    if (head != NULL) head->n_parents = n;
+    return head;
+}
+
+/* One span as a record at out->data + *start, which becomes where it ends. TRUE in *last: it ends its fragment. */
+static gboolean read_span(FragmentReader *reader, GByteArray *out, gsize *start, gboolean *last) {
+    const guint8 marks = *reader->at++, lengths = *reader->at++;
+    *last = (marks & MARK_LAST) != 0;
+    SpanRec *head = read_head(reader, marks, out, *start);
+    if (head == NULL) return FALSE;
 
     guint8 *at = read_parents(reader, marks, head);
     read_times(reader, marks, lengths, head);
@@ -395,27 +443,40 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
         reader->at += sizeof reader->flags;
     }
     head->flags = reader->flags;
-    if (marks & MARK_LISTS) at = read_lists(reader, out, start, at);
+    if (marks & MARK_LISTS) at = read_lists(reader, out, *start, at);
+    if (at == NULL) return FALSE;
 
     memset(at, 0, 4); /* what precedes is a multiple of 4 long */
-    head = (SpanRec *)(gpointer)(out->data + start);
+    head = (SpanRec *)(gpointer)(out->data + *start);
     head->size_bytes = (guint32)(((gsize)(at - (guint8 *)head) + 7) & ~(gsize)7);
-    return start + head->size_bytes;
+    *start += head->size_bytes;
+    return TRUE;
 }
 
-void fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out) {
+/* All spans of one. */
+static gboolean read_body(FragmentReader *reader, GByteArray *out, gsize *place) {
+    reader->body = reader->at;
+    reader->listed_bytes = 0;
+    reader->n_values = 0;
+    reader->begin_ns = (gint64)get_u64(&reader->at);
+    reader->tracer = 0;
+    reader->flags = 0;
+    for (gboolean last = FALSE; !last;)
+        if (reader->at >= reader->end || !read_span(reader, out, place, &last)) return FALSE;
+    return TRUE;
+}
+
+gboolean fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out) {
     FragmentReader reader;
     memset(&reader, 0, G_STRUCT_OFFSET(FragmentReader, values));
     reader.at = reader.begin = bodies;
+    reader.end = bodies + size_bytes;
     reader.trace = trace;
-    const guint8 *end = bodies + size_bytes;
-    guint place = out->len;
-    while (reader.at < end) {
-        reader.begin_ns = (gint64)get_u64(&reader.at);
-        reader.tracer = 0;
-        reader.flags = 0;
-        for (gboolean last = FALSE; !last;) place = read_span(&reader, out, place, &last);
-    }
-    g_assert(reader.at == end);
-    g_byte_array_set_size(out, place);
+    const guint before = out->len;
+    gsize place = before;
+    gboolean good = TRUE;
+    while (good && reader.at < reader.end) good = read_body(&reader, out, &place);
+    good = good && reader.at == reader.end;
+    g_byte_array_set_size(out, good ? (guint)place : before);
+    return good;
 }

@@ -38,6 +38,9 @@ static inline gsize fragment_size_bytes(const FragmentHead *head) {
 /* So many of the annotations of a span, in their order, may be told to be as the last ones: what programs of other
  * tracers say of each of their spans mostly is. */
 #define FRAGMENT_REPEATED 32u
+/* And only while a fragment's annotations take at most so many times its bytes as SpanRecs: what its size says of the
+ * memory for them is true of whatever comes. */
+#define FRAGMENT_MOST_TIMES 4u
 
 /* An annotation in a body. */
 typedef struct FragmentValue {
@@ -58,6 +61,7 @@ typedef struct FragmentWriter {
     guint32 known; /* bit per entry of ids */
     guint64 ids[FRAGMENT_KNOWN];
     gboolean plain;           /* nothing is told to be as the last: older versions can read it */
+    gsize listed_bytes;       /* of the annotations, in SpanRecs */
     guint n_values, n_listed; /* of 'values'; of the annotations of the span that is being written */
     FragmentValue values[FRAGMENT_REPEATED];
 } FragmentWriter;
@@ -75,6 +79,7 @@ void fragment_end(FragmentWriter *writer);
 void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes, gboolean plain);
 
 /* Bytes that must be readable behind the bodies given to fragment_unpack(). */
-#define FRAGMENT_SLACK_BYTES 8u
-/* Appends the spans of all bodies as SpanRecs, in the order in which they came. */
-void fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out);
+#define FRAGMENT_SLACK_BYTES 96u
+/* Appends the spans of all bodies as SpanRecs, in the order in which they came. FALSE: they are no bodies, or their
+ * spans are more than an array can have; nothing is appended. */
+gboolean fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/error.h"
 #include "receiver/traces/open_traces_inside.h"
 
 #define FIRST_SLOT_BITS 10u
@@ -264,19 +265,19 @@ static void give_pieces(OpenTraces *traces, const OpenTrace *trace) {
     }
 }
 
-static void unpack_bodies(OpenTraces *traces, const OpenTrace *trace, GByteArray *records) {
+static gboolean unpack_bodies(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
     const guint size_bytes = traces->bodies->len;
     g_byte_array_set_size(traces->bodies, size_bytes + FRAGMENT_SLACK_BYTES);
     memset(traces->bodies->data + size_bytes, 0, FRAGMENT_SLACK_BYTES);
-    fragment_unpack(trace->id, traces->bodies->data, size_bytes, records);
+    return fragment_unpack(trace->id, traces->bodies->data, size_bytes, records) ||
+           fail(error, PLUMB_ERROR_CORRUPT, "its spans are malformed, or take more than 4 GiB");
 }
 
 static gboolean unpack_small(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
     const SpillPlace small = trace->kept == KEPT_SHRUNK ? trace->shrunk : spilled_part(trace).small;
     g_byte_array_set_size(traces->bodies, 0);
     if (!spill_get_small(traces->spill, &small, traces->bodies, error)) return FALSE;
-    unpack_bodies(traces, trace, records);
-    return TRUE;
+    return unpack_bodies(traces, trace, records, error);
 }
 
 static gboolean unpack_list(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
@@ -285,7 +286,7 @@ static gboolean unpack_list(OpenTraces *traces, const OpenTrace *trace, GByteArr
         g_byte_array_set_size(traces->bodies, 0);
         if (!spill_get(traces->spill, list, &at, traces->bodies, error)) return FALSE;
         if (traces->bodies->len == 0) return TRUE;
-        unpack_bodies(traces, trace, records);
+        if (!unpack_bodies(traces, trace, records, error)) return FALSE;
     }
 }
 
@@ -297,11 +298,11 @@ static gboolean unpack_spilled(OpenTraces *traces, const OpenTrace *trace, GByte
 }
 
 gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
-    const gboolean good = unpack_spilled(traces, trace, records, error);
+    gboolean good = unpack_spilled(traces, trace, records, error);
     if (good && trace->kept != KEPT_SHRUNK) {
         g_byte_array_set_size(traces->bodies, 0);
         copy_pieces(traces, trace);
-        unpack_bodies(traces, trace, records);
+        good = unpack_bodies(traces, trace, records, error);
     }
     keep_bodies_small(traces);
     return good;

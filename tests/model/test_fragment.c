@@ -107,7 +107,7 @@ static void test_random(void) {
         g_byte_array_set_size(bodies, size_bytes + FRAGMENT_SLACK_BYTES);
         memset(bodies->data + size_bytes, 0xff, FRAGMENT_SLACK_BYTES);
         g_byte_array_set_size(back, 0);
-        fragment_unpack(trace, bodies->data, size_bytes, back);
+        g_assert_true(fragment_unpack(trace, bodies->data, size_bytes, back));
         g_assert_cmpmem(back->data, back->len, all->data, all->len);
     }
 }
@@ -139,19 +139,74 @@ static void test_size(void) {
     g_assert_cmpuint(out->len, <, 100 * 20);
 }
 
+/* n spans with k times the same text. */
+static void repeat(GByteArray *records, guint n, guint k, const char *text) {
+    g_byte_array_set_size(records, 0);
+    for (guint i = 0; i < n; i++) {
+        SpanRec head = {.id = {7, random_u64()}, .name = 100, .tracer = 2000};
+        SpanBuilder builder = span_builder_begin(records, &head);
+        for (guint j = 0; j < k; j++) span_builder_annotation(&builder, 20 + j, text, (guint32)strlen(text));
+        span_builder_end(&builder);
+    }
+}
+
 /* A value that is as the last in its place takes two bytes. */
 static void test_repeated(void) {
     g_autoptr(GByteArray) records = g_byte_array_new(), tight = g_byte_array_new(), plain = g_byte_array_new();
-    for (guint i = 0; i < 100; i++) {
-        SpanRec head = {.id = {7, 1 + i}, .name = 100, .tracer = 2000};
-        SpanBuilder builder = span_builder_begin(records, &head);
-        for (guint k = 0; k < 10; k++) span_builder_annotation(&builder, 20 + k, "a text of 24 characters.", 24);
-        span_builder_end(&builder);
-    }
+    repeat(records, 100, 5, "a text of 15 B.");
     fragment_pack(tight, records->data, records->len, FALSE);
     fragment_pack(plain, records->data, records->len, TRUE);
-    g_assert_cmpuint(plain->len, >, 100 * 10 * 26);
-    g_assert_cmpuint(tight->len, <, 100 * (10 * 2 + 20) + 10 * 26);
+    g_assert_cmpuint(plain->len, >, 100 * 5 * 17);
+    g_assert_cmpuint(tight->len, <, 100 * (5 * 2 + 22) + 5 * 17);
+}
+
+/* However long it is, and however often it comes: the size of a fragment says what its spans take. */
+static void test_size_tells(void) {
+    g_autoptr(GByteArray) records = g_byte_array_new(), tight = g_byte_array_new(), back = g_byte_array_new();
+    const guint lengths[] = {0, 1, 5, 24, 100, 1000, 65535};
+    for (guint i = 0; i < G_N_ELEMENTS(lengths) * 2; i++) {
+        const guint n = lengths[i / 2] > 1000 ? 20 : 200;
+        g_autofree char *text = g_strnfill(lengths[i / 2], 'x');
+        repeat(records, n, i % 2 == 0 ? 1 : 30, text);
+        g_byte_array_set_size(tight, 0);
+        g_byte_array_set_size(back, 0);
+        fragment_pack(tight, records->data, records->len, FALSE);
+        g_assert_cmpuint(records->len, <=, FRAGMENT_MOST_TIMES * tight->len + n * (sizeof(SpanRec) + 8));
+        if (lengths[i / 2] > 5) g_assert_cmpuint(records->len, >, 2 * tight->len);
+
+        const guint32 size_bytes = ((const FragmentHead *)(gconstpointer)tight->data)->size_bytes;
+        g_byte_array_set_size(tight, tight->len + FRAGMENT_SLACK_BYTES);
+        g_assert_true(fragment_unpack(7, tight->data + sizeof(FragmentHead), size_bytes, back));
+        g_assert_cmpmem(back->data, back->len, records->data, records->len);
+    }
+}
+
+/* What is no fragment is refused, or is other spans; nothing is read beyond it. */
+static void test_malformed(void) {
+    g_autoptr(GByteArray) records = g_byte_array_new(), out = g_byte_array_new(), back = g_byte_array_new();
+    guint refused = 0;
+    for (guint round = 0; round < 20000; round++) {
+        g_byte_array_set_size(records, 0);
+        g_byte_array_set_size(out, 0);
+        g_byte_array_set_size(back, 8);
+        for (gint32 n = g_test_rand_int_range(1, 5); n > 0; n--) random_span(records, 7);
+        fragment_pack(out, records->data, records->len, round % 2 == 0);
+        const guint32 size_bytes = ((const FragmentHead *)(gconstpointer)out->data)->size_bytes;
+        const guint32 cut = (guint32)g_test_rand_int_range(0, 10) == 0 ? size_bytes / 2 : size_bytes;
+        g_autofree guint8 *body = g_malloc(cut + FRAGMENT_SLACK_BYTES);
+        memcpy(body, out->data + sizeof(FragmentHead), cut);
+        memset(body + cut, round % 3 == 0 ? 0xff : 0, FRAGMENT_SLACK_BYTES);
+        for (gint32 n = g_test_rand_int_range(1, 4); n > 0; n--)
+            body[g_test_rand_int_range(0, (gint32)cut)] = (guint8)g_test_rand_int_range(0, 256);
+        if (fragment_unpack(7, body, cut, back)) continue;
+        g_assert_cmpuint(back->len, ==, 8);
+        refused++;
+    }
+    g_assert_cmpuint(refused, >, 1000);
+
+    /* The first annotation of all is as the last. */
+    guint8 one[23 + FRAGMENT_SLACK_BYTES] = {[8] = 128 | 8, [19] = 1, [21] = 0x80}; /* marks, annotations */
+    g_assert_false(fragment_unpack(7, one, 23, back));
 }
 
 int main(int argc, char **argv) {
@@ -160,5 +215,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/fragment/empty", test_empty);
     g_test_add_func("/fragment/size", test_size);
     g_test_add_func("/fragment/repeated", test_repeated);
+    g_test_add_func("/fragment/size-tells", test_size_tells);
+    g_test_add_func("/fragment/malformed", test_malformed);
     return g_test_run();
 }

@@ -327,8 +327,8 @@ static void unpack(const GByteArray *fragment, GByteArray *records) {
     g_autoptr(GByteArray) body = g_byte_array_new();
     g_assert_cmpuint(fragment->len, ==, fragment_size_bytes(head));
     g_byte_array_append(body, fragment_body(head), head->size_bytes);
-    g_byte_array_append(body, (const guint8 *)"slack---", FRAGMENT_SLACK_BYTES);
-    fragment_unpack(head->trace, body->data, head->size_bytes, records);
+    g_byte_array_set_size(body, head->size_bytes + FRAGMENT_SLACK_BYTES);
+    g_assert_true(fragment_unpack(head->trace, body->data, head->size_bytes, records));
 }
 
 /* Both forms hold the same: the spans of each trace in the batch's order, the same refused for the same reasons. */

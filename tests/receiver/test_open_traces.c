@@ -23,13 +23,17 @@ static void build(GByteArray *out, SpanId id, SpanId parent) {
     span_builder_end(&builder);
 }
 
-static OpenTrace *add_spans(OpenTraces *traces, const GByteArray *records, gint64 now_ns) {
+static OpenTrace *add_packed(OpenTraces *traces, const GByteArray *records, gboolean plain, gint64 now_ns) {
     g_autoptr(GByteArray) fragment = g_byte_array_new();
-    fragment_pack(fragment, records->data, records->len, TRUE); /* sizes are counted on */
+    fragment_pack(fragment, records->data, records->len, plain);
     const FragmentHead *head = (const FragmentHead *)(gconstpointer)fragment->data;
     g_assert_cmpuint(fragment_size_bytes(head), ==, fragment->len);
     open_traces_expect(traces, &head, 1);
     return open_traces_add(traces, head, now_ns);
+}
+
+static OpenTrace *add_spans(OpenTraces *traces, const GByteArray *records, gint64 now_ns) {
+    return add_packed(traces, records, TRUE, now_ns); /* sizes are counted on */
 }
 
 static OpenTrace *add(OpenTraces *traces, SpanId id, guint64 parent, gint64 now_ns) {
@@ -180,6 +184,24 @@ static void test_full(void) {
         OpenTrace *trace = add(traces, (SpanId){1, i}, 0, 0);
         g_assert_cmpint(open_trace_full(traces, trace), ==, i == limits.max_spans);
     }
+}
+
+/* What is told in two bytes counts as well. */
+static void test_full_of_repeats(void) {
+    OpenLimits small = limits;
+    small.max_bytes = 256 * 1024;
+    g_autoptr(OpenTraces) traces = open_traces_new(&small);
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    g_autofree char *text = g_strnfill(65535, 'x');
+    const guint n = 20;
+    for (guint64 i = 1; i <= n; i++) {
+        SpanRec head = {.id = {1, i}};
+        SpanBuilder builder = span_builder_begin(records, &head);
+        span_builder_annotation(&builder, 7, text, 65535);
+        span_builder_end(&builder);
+    }
+    g_assert_cmpuint(records->len, >, 4 * (small.max_bytes + n * OPEN_SPAN_BYTES) + 64 * 1024);
+    g_assert_true(open_trace_full(traces, add_packed(traces, records, FALSE, 0)));
 }
 
 /* Thousands of traces with ids that collide in their low bits, opened and closed in random order. */
@@ -668,6 +690,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/open-traces/idle-and-age", test_idle_and_age);
     g_test_add_func("/open-traces/last-span", test_idle_counts_from_the_last_span);
     g_test_add_func("/open-traces/full", test_full);
+    g_test_add_func("/open-traces/full-of-repeats", test_full_of_repeats);
     g_test_add_func("/open-traces/large", test_large_ones_wait_longer);
     g_test_add_func("/open-traces/late", test_late_span_does_not_wait_for_its_root);
     g_test_add_func("/open-traces/memory", test_memory);
