@@ -250,10 +250,13 @@ GByteArray *http_exchange_take_body(HttpExchange *exchange) {
 
 void http_exchange_give_body(HttpExchange *exchange, GByteArray *body) {
     HttpServer *server = exchange->server;
-    if (server->spare != NULL || body->len > BODY_KEPT_BYTES)
+    const gsize taken_bytes = exchange->connection != NULL ? exchange->connection->spans_share : 0;
+    if (server->spare != NULL || taken_bytes == 0 || taken_bytes > BODY_KEPT_BYTES) {
         g_byte_array_unref(body);
-    else
-        server->spare = g_byte_array_set_size(body, 0);
+        return;
+    }
+    server->spare = g_byte_array_set_size(body, 0);
+    server->spare_bytes = taken_bytes;
 }
 
 const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }

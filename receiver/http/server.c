@@ -131,8 +131,16 @@ static void ask(HttpConnection *connection) {
     if (may_ask(server, exchange)) server->options.ask(server->options.arg, exchange);
 }
 
+/* The memory of a body before it, which then is its peer's; NULL: there is none, or the peer has too much already. */
+static GByteArray *take_spare(HttpConnection *connection) {
+    HttpServer *server = connection->server;
+    if (server->spare == NULL || !peer_buffer(connection->place, 0, server->spare_bytes)) return NULL;
+    connection->spans_share = server->spare_bytes;
+    return g_steal_pointer(&server->spare);
+}
+
 static void begin_spans(HttpConnection *connection) {
-    http_body_init(&connection->spans, &connection->exchange->request, g_steal_pointer(&connection->server->spare));
+    http_body_init(&connection->spans, &connection->exchange->request, take_spare(connection));
     bufferevent_setwatermark(connection->stream, EV_READ, 0, SPANS_INPUT_BYTES);
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }

@@ -61,6 +61,7 @@ struct HttpServer {
     struct event *acceptable, *tick;
     struct event *children; /* NULL: none */
     GByteArray *spare;      /* the memory of a body that is done with, for the next one; NULL: none */
+    gsize spare_bytes;      /* that it takes, whatever is in it */
 };
 
 static inline gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }

@@ -204,3 +204,24 @@ def test_bodies_have_a_share(make_plumbd):
     assert status == 503 and headers["Retry-After"] == "1"
     assert plumbd.metrics()['plumbd_http_rejected_total{reason="buffers full"}'] == 1
     assert post(plumbd, spans_body(a_span(1, 1)))[0] == 200
+
+
+def test_memory_that_is_used_again_counts(make_plumbd):
+    """One who has said a byte of a body, and no more, may have the memory of the one before it."""
+    plumbd = make_plumbd(listen__buffer_limit="4M").start()
+
+    def buffered():
+        return plumbd.metrics()["plumbd_buffered_bytes"]
+
+    assert post(plumbd, b"x" * (900 << 10), "application/x-protobuf")[0] == 200
+    assert buffered() == 0
+    stalled = http.client.HTTPConnection(plumbd.http)
+    stalled.putrequest("POST", "/v1/traces")
+    stalled.putheader("Content-Type", "application/x-protobuf")
+    stalled.putheader("Content-Length", "1000")
+    stalled.endheaders(b"x")
+    wait_for(lambda: buffered() > 0)
+    assert buffered() == 1 << 20
+    stalled.close()
+    wait_for(lambda: buffered() == 0)
+    assert post(plumbd, spans_body(a_span(1, 1)))[0] == 200
