@@ -156,7 +156,8 @@ static gboolean must_log_in(const Acceptor *acceptor) {
 }
 
 static void let_strangers_in(Acceptor *acceptor) {
-    const guint most = acceptor->options.strangers, inside = atomic_load(acceptor->options.inside);
+    const guint most = acceptor->options.strangers;
+    const guint inside = atomic_load(acceptor->options.inside) / acceptor->options.n_acceptors;
     const guint room = MAX(most - MIN(inside, most / 2), 1);
     if (strangers_count(acceptor->strangers) <= room || !must_log_in(acceptor)) return;
     const Stranger *stranger = strangers_who_gives_way(acceptor->strangers, now_monotonic_ns());

@@ -28,7 +28,9 @@ typedef struct AcceptorOptions {
     gboolean open; /* the port: see port_is_open() */
     gint64 idle_timeout_ns, login_timeout_ns, tick_ns;
     guint strangers;           /* that may be here, where a peer has to log in */
-    const atomic_uint *inside; /* those that were handed over and have not logged in count, too, up to half of them */
+    const atomic_uint *inside; /* those that were handed over, by all acceptors, and have not logged in: this one's part
+                                * of them counts, too, up to half of 'strangers' */
+    guint n_acceptors;
     void (*arrived)(void *arg, const Arrival *arrival); /* on this thread */
     void *arg;
 } AcceptorOptions;

@@ -32,8 +32,8 @@
 /* So long a peer may take to log in, where nobody may send without. */
 #define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
 
-/* What share of all connections may be those that have not logged in; past that one of the address with most of them
- * gives way. */
+/* What share of all connections may be in their handshake, and what share may be past it and not logged in; past that
+ * one of the address with most of them gives way. */
 #define NET_STRANGERS_SHARE 8u
 
 typedef struct NetLimits {

@@ -182,6 +182,7 @@ static Acceptor *start_acceptor(Net *net, guint number) {
         .tick_ns = tick_ns(&options->limits),
         .strangers = strangers_each(options),
         .inside = &net->strangers,
+        .n_acceptors = options->n_threads,
         .arrived = on_arrival,
         .arg = net,
     };

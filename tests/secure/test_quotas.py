@@ -208,7 +208,7 @@ def test_connections_of_an_address(make_plumbd):
 
 
 def test_silent_connections(locked, authority):
-    """An eighth of all may be there without a login; those of the address with most of them give way."""
+    """An eighth of all may be there without a word; those of the address with most of them give way."""
     plumbd = locked(listen__max_connections="80", receiver__net_threads="1")
     plain = trusting(authority)
     with contextlib.ExitStack() as stack:
