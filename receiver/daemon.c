@@ -82,7 +82,8 @@ struct Daemon {
 /* Who may have how many descriptors; before the first is needed. */
 static gboolean plan_files(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
-    const FilePlan wanted = {s->max_connections, s->http_connections, STORE_FILES};
+    const guint net_threads = s->net_threads + (s->listen_hrpc[0] != '\0'); /* HRPC has one */
+    const FilePlan wanted = {s->max_connections, s->http_connections, STORE_FILES, net_threads};
     if (!files_plan(&wanted, &daemon->files, error)) return FALSE;
     const ShareLimits limits = {{[PEER_SENDERS] = daemon->files.senders, [PEER_READERS] = daemon->files.readers},
                                 s->per_address,

@@ -6,12 +6,15 @@
 
 /* The least to start with: the store's and the journal's files, sockets, and what each thread waits on. */
 #define FILES_LEAST 256u
-/* For all that is not a sender's connection: the store's files, HTTP, the journal. With a low limit, half of it. */
+/* Of a network thread and its acceptor: each waits on an eventfd, by way of three of libevent. */
+#define FILES_NET_THREAD 8u
+/* For all else that is not a sender's connection: the store's files, HTTP, the journal. With a low limit, half of it. */
 #define FILES_RESERVED 1536u
 
 typedef struct FilePlan {
     guint senders, readers; /* connections that can be taken: as many as asked for, or fewer */
     guint store;            /* files that the store may keep open */
+    guint net_threads;      /* as wanted */
 } FilePlan;
 
 /* Raises the limit as far as the process may. wanted: the connections asked for. When there are fewer descriptors than
