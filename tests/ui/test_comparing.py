@@ -143,6 +143,18 @@ def test_periods_agree_with_plumb(by, busy, ask_plumb, open_page):
         assert SLOW_HOST in slower and SLOW_HOST in page.text(".sentence")
 
 
+def test_a_period_up_to_now_is_asked_for_once(busy, open_page):
+    """One that begins at a time, and one that ends before now: what was "now" does not change with each answer."""
+    last = busy.ask("status")["store"]["last_time_ns"]
+    page = open_page(busy)
+    questions = []
+    page.page.on("request", lambda request: questions.append(request.url) if "/api/v1/diff?" in request.url else None)
+    for period in ({"since": last - 20 * 60_000_000_000}, {"since": "21m", "until": "1m"}):
+        page.open("diff", **period)
+        assert page.page.locator(".sentence").count() == 1
+    assert len(questions) == 2
+
+
 def test_two_ticked_traces_are_compared(busy, ask_plumb, open_page):
     page = open_page(busy)
     page.open("traces", function=quote(CREATE), sort="duration_ns", limit=30)

@@ -1,7 +1,7 @@
 // The two sides of a comparison, as the address has them or as they are at first.
 
 import { value } from '../../app/address.ts'
-import { absolute, askedPeriod, isRelative, lengthNs, nowNs } from '../../app/period.ts'
+import { absolute, askedPeriod, isRelative, lengthNs } from '../../app/period.ts'
 import { zone } from '../../app/choices.ts'
 import { t } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
@@ -25,7 +25,7 @@ export const EARLIER = [
 const inSeconds = (ns: number): string => `${Math.round(ns / 1e9)}s`
 
 /** The period of the frame against an earlier one. undefined: it has no begin, so that nothing is before. */
-export function periodSides(earlier: string): Sides | undefined {
+export function periodSides(earlier: string, nowNs: bigint): Sides | undefined {
   const { since, until } = askedPeriod()
   const back = lengthNs(earlier)
   const length = since === undefined ? undefined : lengthNs(since)
@@ -33,7 +33,7 @@ export function periodSides(earlier: string): Sides | undefined {
     const by = back ?? length
     return { a: `${inSeconds(length + by)}..${inSeconds(by)}`, b: `${since!}..` }
   }
-  const asked = absolute(nowNs())
+  const asked = absolute(nowNs)
   if (since === undefined || asked === undefined) return undefined
   const by = back === undefined ? asked.untilNs - asked.sinceNs : BigInt(back)
   return {
@@ -49,10 +49,11 @@ export function kindOf(): Kind {
   return kind === undefined && /^[0-9a-f]{17,}$/.test(value('a') ?? '') ? 'pattern' : 'period'
 }
 
-export function chosenSides(): Sides | undefined {
+/** nowNs: the same until they are asked for again, or each answer would bring about another question. */
+export function chosenSides(nowNs: bigint): Sides | undefined {
   const [a, b] = [value('a'), value('b')]
   if (a !== undefined && b !== undefined) return { a, b }
-  return kindOf() === 'period' ? periodSides(value('earlier') ?? '') : undefined
+  return kindOf() === 'period' ? periodSides(value('earlier') ?? '', nowNs) : undefined
 }
 
 function pointText(text: string): string {

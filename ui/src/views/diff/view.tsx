@@ -1,10 +1,12 @@
 // What became slower?
 
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { DiffAnswer, DiffRow } from '../../api/diff.ts'
 import { go, linkTo, value } from '../../app/address.ts'
 import { zoneName } from '../../app/choices.ts'
-import { useQuestion } from '../../app/question.ts'
+import { nowNs } from '../../app/period.ts'
+import { asked, useQuestion } from '../../app/question.ts'
 import { Chips, Choice, FunctionLink, RoleChoice } from '../../parts/bits.tsx'
 import { ChangeWord, changeText, zText } from '../../parts/change.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
@@ -210,7 +212,8 @@ function Unchosen(): VNode {
 }
 
 export function DiffView(): VNode {
-  const sides = chosenSides()
+  const now = useMemo(nowNs, [asked.value, value('since'), value('until')])
+  const sides = chosenSides(now)
   const kind = kindOf()
   const ofPeriods = kind === 'period'
   const parameters = {
