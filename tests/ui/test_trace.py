@@ -79,6 +79,9 @@ def test_keys_go_through_the_calls(opened, rows):
     opened.page.wait_for_url(re.compile(f"w={begin}%2C{begin + rows[4]['duration_ns']}"))
     keys.press("0")
     opened.page.wait_for_url(lambda url: "w=" not in url)
+    keys.press("g")
+    keys.press("o")  # with g before it, it does not fold
+    opened.page.get_by_role("heading", level=1, name="Overview").wait_for()
 
 
 def box_of(page):

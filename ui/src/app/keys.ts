@@ -17,22 +17,34 @@ const TAKES_KEYS = 'dialog[open], input:not([type=checkbox]), select, textarea, 
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest(TAKES_KEYS) !== null
 
-function onKey(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return
-  if (!letterKeys.value && event.key.length === 1) return
-  const keys = begun === undefined ? event.key : `${begun} ${event.key}`
-  begun = undefined
+const isOfThePage = (event: KeyboardEvent): boolean =>
+  !(event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) &&
+  (letterKeys.value || event.key.length > 1)
+
+function didRun(event: KeyboardEvent, keys: string): boolean {
   const key = known.find((one) => one.keys === keys)
-  if (key) {
-    event.preventDefault()
-    key.run()
-  } else if (known.some((one) => one.keys.startsWith(`${event.key} `))) {
-    begun = event.key
-  }
+  if (key === undefined) return false
+  event.preventDefault()
+  key.run()
+  return true
+}
+
+/** The second one of two, before what has the focus takes it for its own. */
+function onSecondKey(event: KeyboardEvent): void {
+  if (begun === undefined) return
+  const keys = `${begun} ${event.key}`
+  begun = undefined
+  if (isOfThePage(event) && didRun(event, keys)) event.stopPropagation()
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (!isOfThePage(event) || didRun(event, event.key)) return
+  if (known.some((one) => one.keys.startsWith(`${event.key} `))) begun = event.key
 }
 
 export function listenToKeys(keys: readonly Key[]): void {
   known = keys
+  addEventListener('keydown', onSecondKey, { capture: true })
   addEventListener('keydown', onKey)
 }
 
