@@ -13,12 +13,14 @@ export function FoldedNote({ shown }: { shown: Shown }): VNode {
   if (hidden === undefined) return <></>
   const functions = values('folded')
   return (
-    <p class="folded-note" role="status">
-      {tx('{calls} calls with {self} of their own are folded into {folded}.', {
-        calls: count(hidden.calls),
-        self: duration(hidden.self),
-        folded: count(hidden.folded),
-      })}{' '}
+    <p class="folded-note">
+      <span role="status">
+        {tx('{calls} calls with {self} of their own are folded into {folded}.', {
+          calls: count(hidden.calls),
+          self: duration(hidden.self),
+          folded: count(hidden.folded),
+        })}
+      </span>{' '}
       {functions.map((name) => (
         <span key={name} class="chip">
           <b>{visible(name)}</b>
