@@ -218,7 +218,7 @@ def test_rows_fold_with_all_below(large, opened):
     shown = opened.page.get_by_role("option")
     assert shown.count() == 1
     opened.page.keyboard.press("ArrowRight")
-    opened.page.wait_for_url(re.compile("open=0"))
+    opened.page.wait_for_url(re.compile("rows=0"))
     shown.nth(2).wait_for()
     opened.page.keyboard.press("ArrowRight")  # to what it calls
     wait_chosen(opened, 1)
@@ -230,6 +230,20 @@ def test_rows_fold_with_all_below(large, opened):
     wait_chosen(opened, 0)
     opened.page.get_by_role("button", name="Fold it and all below", exact=True).click()
     opened.page.locator("#span-1").wait_for(state="detached")
+
+
+def test_lanes_leave_the_rows_of_a_tree_alone(opened):
+    opened.page.goto(f"{opened.base}#/{ADDRESS}?v=1&rows=0,1")
+    opened.settle()
+    opened.page.locator(".lanes").focus()
+    opened.page.keyboard.press("o")
+    opened.page.wait_for_url(re.compile("fold=0(&|$)"))
+    opened.settle()
+    opened.page.keyboard.press("j")  # there is nothing else that is seen
+    opened.page.get_by_role("button", name="Unfold all", exact=True).click()
+    opened.page.wait_for_url(lambda url: "fold=" not in url)
+    assert chosen(opened) == 0
+    assert "rows=0%2C1" in opened.page.url
 
 
 def digits(text):

@@ -1,4 +1,5 @@
-// What of a trace is folded, in the address: single calls, and functions all of whose calls are. Tree and lanes share it.
+// What of a trace is folded, in the address: single calls, and functions all of whose calls are. Tree and lanes share it,
+// but for what is open in the tree of a large trace, all of which comes folded.
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../api/columns.ts'
@@ -11,6 +12,7 @@ import { functionOf, layHidden, type Trace } from './model.ts'
 /** Of an address. */
 const MOST_NAMED = 2000
 
+const openName = (areClosed: boolean): string => (areClosed ? 'rows' : 'open')
 const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
 const listOf = (rows: ReadonlySet<number>): string => [...rows].sort((a, b) => a - b).join(',')
 
@@ -23,7 +25,7 @@ function callersOf(trace: Trace, row: number): Set<number> {
 
 export class Folds {
   private readonly fold = numbers('fold')
-  private readonly open = numbers('open')
+  private readonly open: Set<number>
   private readonly functions: ReadonlySet<number>
   private readonly above: ReadonlySet<number>
 
@@ -33,6 +35,7 @@ export class Folds {
     chosen: number,
     readonly areClosed: boolean,
   ) {
+    this.open = numbers(openName(areClosed))
     this.functions = new Set(values('folded').map((name) => trace.head.functions.indexOf(name)))
     this.above = areClosed ? callersOf(trace, chosen) : new Set()
   }
@@ -87,14 +90,14 @@ export class Folds {
   }
 
   private keep(): void {
-    refine({ open: listOf(this.open), fold: listOf(this.fold) })
+    refine({ [openName(this.areClosed)]: listOf(this.open), fold: listOf(this.fold) })
   }
 }
 
 export const unfoldAll = (): void => refine({ fold: undefined, folded: undefined, open: undefined })
 
 export function useFolds(trace: Trace, chosen: number, closed: boolean): Folds {
-  const named = `${value('fold') ?? ''} ${value('open') ?? ''} ${values('folded').join(' ')}`
+  const named = `${value('fold') ?? ''} ${value(openName(closed)) ?? ''} ${values('folded').join(' ')}`
   return useMemo(() => new Folds(trace, chosen, closed), [trace, named, closed, closed ? chosen : 0])
 }
 

@@ -23,11 +23,11 @@ function keyAction(shown: Shown, key: string): Done | undefined {
   const { trace } = shown
   const { order, line, starts } = trace.lines
   const chosen = seenOf(shown, shown.chosen)
-  /** The next one that is seen, up or down. */
+  /** The next one that is seen, up or down; the last one stays. */
   const step = (by: 1 | -1): Done => {
     let row = chosen + by
     while (line[row]! < 0) row += by
-    return { chosen: Math.min(Math.max(row, 0), trace.rows - 1) }
+    return { chosen: line[row] === undefined ? chosen : row }
   }
   const beside = (by: number): Done => {
     const first = starts[line[chosen]!]!
