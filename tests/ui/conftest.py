@@ -48,17 +48,21 @@ def cluster(plumbd_program, build_dir, tmp_path_factory):
     plumbd.clean_up()
 
 
-@pytest.fixture(scope="session")
-def busy(plumbd_program, plumb_program, tmp_path_factory):
-    """A plumbd that has the same load, and the application of tests/ui/spark.py, whose id is busy.app."""
-    folder = tmp_path_factory.mktemp("busy")
-    plumbd = Plumbd(plumbd_program, folder).start()
+def fill_busy(plumbd, plumb_program, folder):
+    """The same load, and the application of tests/ui/spark.py, whose id is plumbd.app; the plumbd."""
     load.send(plumbd)
     plumbd.spark_sent_ns = time.time_ns()
     plumbd.app = spark.send(plumbd, plumb_program, folder, plumbd.spark_sent_ns)
     for options in spark.MARKS:
         subprocess.run([plumb_program, "mark", *options, "--server", plumbd.http], check=True, capture_output=True)
     plumbd.flush()
+    return plumbd
+
+
+@pytest.fixture(scope="session")
+def busy(plumbd_program, plumb_program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("busy")
+    plumbd = fill_busy(Plumbd(plumbd_program, folder).start(), plumb_program, folder)
     yield plumbd
     plumbd.clean_up()
 

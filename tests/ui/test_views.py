@@ -230,18 +230,6 @@ def test_a_copied_address_shows_the_same(cluster, ask_plumb, open_page):
     assert seen(other) == here
 
 
-def test_any_copied_address_shows_the_same(cluster, ask_plumb, open_page):
-    """Of every view but the status, which says how long plumbd has run."""
-    last = cluster.ask("status")["store"]["last_time_ns"]
-    one, other = open_page(cluster), open_page(cluster)
-    for name, (view, values) in addresses(cluster, ask_plumb).items():
-        if name != "status":
-            one.open(view, since=last - 3_600_000_000_000, until=last + 1, **values)
-            other.page.goto(one.page.url)
-            other.settle()
-            assert seen(other) == seen(one), name
-
-
 FOCUSED = "() => (document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"
 
 
@@ -322,25 +310,6 @@ def test_errors_are_plumbds_own(cluster, open_page):
     page.open("functions", since="yesterday")
     refused = cluster.fetch("/api/v1/functions?since=yesterday&limit=200")[1]
     assert page.text("[role=alert] p") == json.loads(refused)["error"]
-
-
-def test_plumbd_away_and_back(make_plumbd, open_page):
-    plumbd = make_plumbd()
-    plumbd.start()
-    load.send(plumbd, 50)
-    plumbd.flush()
-    page = open_page(plumbd)
-    page.open("functions", since="all")
-    before = page.cells("Functions")
-    address = plumbd.http
-    plumbd.kill()
-    page.page.keyboard.press("r")
-    page.page.locator(".notice.warn").wait_for()
-    assert page.cells("Functions") == before
-    plumbd.settings["listen.http"] = address
-    plumbd.start()
-    page.page.locator(".notice.warn").wait_for(state="detached")
-    assert page.cells("Functions") == before
 
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e\u0007&amp;<script>alert(2)</script>"
