@@ -48,7 +48,11 @@ export function Perfetto({ trace }: { trace: Trace }): VNode {
       type="button"
       class="small quiet"
       disabled={many}
-      title={many ? `plumb trace ${trace.head.trace} --chrome` : t('Save as trace events for ui.perfetto.dev')}
+      title={
+        many
+          ? t('Of so many calls, plumb trace {id} --chrome writes them', { id: trace.head.trace })
+          : t('Save as trace events for ui.perfetto.dev')
+      }
       onClick={() => save(new Blob(traceEvents(trace), { type: 'application/json' }), `${trace.head.trace}.json`)}
     >
       {NAME}
