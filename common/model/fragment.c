@@ -329,7 +329,7 @@ static void read_times(FragmentReader *reader, guint8 marks, guint8 lengths, Spa
 }
 
 /* Makes room for so many bytes behind the first 'used' ones, and points there. NULL: an array cannot have so many. */
-static guint8 *reserve_at(GByteArray *out, gsize used, gsize bytes) {
+static inline guint8 *reserve_at(GByteArray *out, gsize used, gsize bytes) {
     if (G_LIKELY(used + bytes <= out->len)) return out->data + used;
     if (used + bytes > G_MAXUINT) return NULL;
     g_byte_array_set_size(out, (guint)MIN(used + used / 2 + bytes + 1024, G_MAXUINT));
@@ -413,7 +413,7 @@ static guint8 *read_lists(FragmentReader *reader, GByteArray *out, gsize start, 
 }
 
 /* The head of a span, with room for its parents; NULL as above. */
-static SpanRec *read_head(FragmentReader *reader, guint8 marks, GByteArray *out, gsize start) {
+static inline SpanRec *read_head(FragmentReader *reader, guint8 marks, GByteArray *out, gsize start) {
     if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
     SpanRec *head = (SpanRec *)(gpointer)reserve_at(out, start, sizeof *head + 2 * SPAN_MAX_BYTES);
     if (head == NULL) return NULL;
