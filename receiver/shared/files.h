@@ -8,7 +8,7 @@
 #define FILES_LEAST 256u
 /* Of a network thread and its acceptor: each waits on an eventfd, by way of three of libevent. */
 #define FILES_NET_THREAD 8u
-/* For all else that is not a sender's connection: the store's files, HTTP, the journal. With a low limit, half of it. */
+/* For all else that is no sender's connection: the store's files, HTTP, the journal. With a low limit, half of it. */
 #define FILES_RESERVED 1536u
 
 typedef struct FilePlan {

@@ -108,8 +108,7 @@ OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gin
 gsize open_trace_bytes(const OpenTrace *trace); /* in memory and on the disk */
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace);
 OpenTrace *open_traces_find(OpenTraces *traces, guint64 id);
-/* Appends its spans as SpanRecs. FALSE: what was spilled cannot be read back, or they are more than an array can have;
- * 'records' then holds some of them. */
+/* Appends its spans as SpanRecs. FALSE: they cannot be read back, or are too many; 'records' then has some of them. */
 gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error);
 /* When pages are held for few pieces each, moves what lies in some of them together, and they go back to the system. A
  * little of it with each call: to be called often. No OpenTrace stays where it was. */
