@@ -111,8 +111,8 @@ class Chosen:
         task = (waited or [why])[0]
         return {
             "overview": (f"overview?v=1&sel={slowest['host']}@{last}", 640),
-            "host": (f"hosts/{slowest['host']}?v=1", 640),
-            "function": (f"functions?v=1&open={quote(function + ' datanode')}", 690),
+            "host": (f"hosts/{slowest['host']}?v=1", 604),
+            "function": (f"functions?v=1&open={quote(function + ' datanode')}", 660),
             "forest": ("forest?v=1", 520),
             "traces": ("traces?v=1", 520),
             "trace": (f"trace/{longest[0]['trace']}?v=1", 620),
