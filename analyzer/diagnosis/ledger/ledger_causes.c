@@ -125,6 +125,7 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
             (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(sums[k].ns, excess_ns), excess_ns, sums[k].load};
     }
 
+    if (n == 0) return;
     const guint before = found->len;
     g_array_append_vals(found, causes, n);
     qsort(&g_array_index(found, LedgerCause, before), n, sizeof(LedgerCause), most_first);
