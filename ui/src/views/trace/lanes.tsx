@@ -66,7 +66,7 @@ function Tools({ shown }: { shown: Shown }): VNode {
     ['0', t('Show all'), t('all')],
     ['m', t('Sum what is shown'), 'Σ'],
     ['o', t('Fold or unfold the chosen call'), t('▸ fold')],
-    ['O', t('Fold or unfold all calls of its function'), t('▸▸ fold all alike')],
+    ['O', t('Fold all calls of its function, or unfold them'), t('▸▸ fold all')],
   ] as const
   return (
     <div class="lane-tools" role="group" aria-label={t('Zoom and move')}>
