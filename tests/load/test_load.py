@@ -81,7 +81,7 @@ def test_whom_they_waited_for_comes_first(done, plumbd):
     names = {row["function"] for row in said["functions"]}
     assert {"FSNamesystem#getBlockLocations", "sendBlock", "BlockSender#sendPacket", "Load#read"} <= names
     (reads,) = (row for row in said["operations"] if row["function"] == "Load#read")
-    assert reads["bytes"] == sum(one.bytes for one in records(result) if one.kind == "read" and one.due >= 1)
+    assert reads["bytes"] == sum(one.bytes for one in records(result) if one.kind == "read" and one.begin >= 1)
 
 
 def test_without_plumbd_the_report_says_why_it_does_not_know(done):

@@ -80,6 +80,10 @@ class Kdc:
         os.chmod(path, 0o600)
         return path
 
+    def forget(self, principal):
+        """It is nobody any more, whatever other tests made of it."""
+        self.run("kadmin.local", "-r", REALM, "delprinc", "-force", principal)
+
     def login(self, name, principal):
         """The environment of somebody who has a ticket."""
         keytab = self.folder / f"{name}.keytab"

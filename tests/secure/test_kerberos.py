@@ -118,6 +118,8 @@ def test_bridge_and_import(kerberos, kdc, authority, build_dir, plumb_program, t
     nobody = run(bridge, kdc.env(KRB5CCNAME="FILE:/none"))
     assert nobody.returncode == 1 and "no login by Kerberos to plumb/localhost" in nobody.stderr
     assert "klist" in nobody.stderr
+    kdc.keytab("other", "plumb/127.0.0.1")
+    kdc.forget("plumb/127.0.0.1")
     other = [str(part).replace("localhost:", "127.0.0.1:") for part in bridge]
     assert "no login by Kerberos to plumb/127.0.0.1: Server" in run(other, sender).stderr
 
