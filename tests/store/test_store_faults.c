@@ -16,8 +16,8 @@
 #define VALUES  12u
 /* So many calls in turn; a run makes fewer. */
 #define CALLS_MAX 2000u
-/* Of the calls of a store every seventh fails, or fewer; all do in the end, since the first one differs from run to run.
- * plumbd's stores have no log: of these more fail. PLUMB_FAULTS=all (bench/crash) has each call fail. */
+/* Of the calls of a store every seventh fails, or fewer; all do in the end, since the first one differs from run to
+ * run. plumbd's stores have no log: of these more fail. PLUMB_FAULTS=all (bench/crash) has each call fail. */
 #ifdef __SANITIZE_ADDRESS__
 #define STEP(no_log) ((no_log) ? 13u : 29u)
 #else
