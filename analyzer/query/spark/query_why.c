@@ -2,7 +2,6 @@
  * whom it waited for there, with the calls as evidence and what is normal for them. */
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/diagnosis.h"
-#include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/ledger/culprits.h"
 #include "analyzer/query/spark/ledger/ledger_json.h"
 #include "analyzer/query/spark/query_why_trace.h"
@@ -12,6 +11,7 @@
 #include "analyzer/query/spark/tasks/app_given.h"
 #include "analyzer/query/spark/tasks/app_plans.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
+#include "analyzer/query/spark/tasks/facts_json.h"
 #include "analyzer/query/spark/tasks/trace_linker.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"

@@ -1,7 +1,7 @@
 #include "analyzer/query/spark/query_why_trace.h"
 
-#include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/suspects.h"
+#include "analyzer/query/spark/tasks/facts_json.h"
 #include "analyzer/query/spark/tasks/hdfs_nodes.h"
 #include "analyzer/query/traces/trace_tasks.h"
 #include "common/base/clock.h"

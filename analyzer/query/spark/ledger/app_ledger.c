@@ -212,7 +212,7 @@ const char *ledger_cause_name(const AppLedger *ledger, const LedgerCause *cause)
 /* ---- servers ---- */
 
 static gint most_first(gconstpointer a, gconstpointer b) {
-    const LedgerServer *x = a, *y = b;
+    const HdfsShare *x = a, *y = b;
     if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
     return x->tracer < y->tracer ? -1 : x->tracer > y->tracer;
 }
@@ -220,23 +220,23 @@ static gint most_first(gconstpointer a, gconstpointer b) {
 /* Shares are sorted: the first of a process took most. */
 GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part) {
     const guint32 resources = ledger_part_resources(part);
-    GArray *servers = g_array_new(FALSE, FALSE, sizeof(LedgerServer));
+    GArray *servers = g_array_new(FALSE, FALSE, sizeof(HdfsShare));
     const GArray *shares = hdfs->facts.shares;
     for (guint i = 0; i < shares->len && allowance_goes_on(); i++) {
         const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
         if (!(resources & 1u << share->resource)) continue;
-        LedgerServer *known = NULL;
+        HdfsShare *known = NULL;
         for (guint k = 0; !known && k < servers->len; k++) {
-            LedgerServer *server = &g_array_index(servers, LedgerServer, k);
+            HdfsShare *server = &g_array_index(servers, HdfsShare, k);
             if (server->tracer == share->tracer) known = server;
         }
 
-        if (!known) {
-            const LedgerServer fresh = {share->tracer, share->name, share->role, share->resource, 0};
-            g_array_append_val(servers, fresh);
-            known = &g_array_index(servers, LedgerServer, servers->len - 1);
+        if (known) {
+            known->ns += share->ns;
+            known->calls += share->calls;
+        } else {
+            g_array_append_val(servers, *share);
         }
-        known->ns += share->ns;
     }
     g_array_sort(servers, most_first);
     return servers;

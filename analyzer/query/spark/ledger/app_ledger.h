@@ -40,12 +40,6 @@ guint32 ledger_part_resources(LedgerPart part);
 /* The part that is about a resource; LEDGER_PART_COUNT: none is. */
 LedgerPart ledger_part_of(HdfsResource resource);
 
-/* A process of HDFS that a task waited for in the resources of a part. */
-typedef struct LedgerServer {
-    guint32 tracer, name; /* dictionary ids: the process (0: unknown), the function that took most */
-    Role role;
-    HdfsResource resource; /* of what took most */
-    gint64 ns;
-} LedgerServer;
-/* The one that was waited for most first. A new array of LedgerServer. */
+/* The processes of HDFS that a task waited for in the resources of a part, the one that was waited for most first; each
+ * with the function and the resource that took most. A new array of HdfsShare. */
 GArray *ledger_servers(const TaskHdfs *hdfs, LedgerPart part);

@@ -1,6 +1,7 @@
 #include "analyzer/query/spark/ledger/ledger_json.h"
 
 #include "analyzer/diagnosis/bigroots.h"
+#include "analyzer/query/spark/tasks/facts_json.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 
@@ -11,26 +12,14 @@
 /* What the part has beyond the expected is shared out by the time that was waited for each. */
 static json_t *servers_json(const AppLedger *ledger, LedgerPart part, gint64 more_ns, const TaskHdfs *hdfs) {
     Archive *archive = ledger->input.archive;
-    const Lookup *lookup = archive_lookup(archive);
     g_autoptr(GArray) servers = ledger_servers(hdfs, part);
     gint64 all_ns = 0;
-    for (guint i = 0; i < servers->len; i++) all_ns += g_array_index(servers, LedgerServer, i).ns;
+    for (guint i = 0; i < servers->len; i++) all_ns += g_array_index(servers, HdfsShare, i).ns;
 
     json_t *list = json_array();
     for (guint i = 0; i < servers->len && i < SERVERS_SHOWN; i++) {
-        const LedgerServer *server = &g_array_index(servers, LedgerServer, i);
-        json_t *object = json_object();
-        if (server->tracer) {
-            Role role;
-            guint32 host;
-            lookup->process(lookup->arg, server->tracer, &role, &host);
-            json_object_set_new(object, "process", json_name(archive, server->tracer));
-            json_object_set_new(object, "host", json_name(archive, host));
-            json_object_set_new(object, "role", json_string(role_name(role)));
-        }
-        json_object_set_new(object, "resource", json_string(hdfs_resource_name(server->resource)));
-        json_object_set_new(object, "function", json_name(archive, server->name));
-        json_object_set_new(object, "time_ns", json_integer(server->ns));
+        const HdfsShare *server = &g_array_index(servers, HdfsShare, i);
+        json_t *object = waited_json(archive, server);
         const double share = all_ns > 0 ? (double)server->ns / (double)all_ns : 0;
         json_object_set_new(object, "more_ns", json_integer((gint64)(share * (double)more_ns)));
         json_array_append_new(list, object);

@@ -1,6 +1,6 @@
-#include "analyzer/query/spark/facts_json.h"
+#include "analyzer/query/spark/tasks/facts_json.h"
 
-json_t *share_json(Archive *archive, const HdfsShare *share) {
+json_t *waited_json(Archive *archive, const HdfsShare *share) {
     json_t *object = json_object();
     if (share->tracer) {
         const Lookup *lookup = archive_lookup(archive);
@@ -14,6 +14,11 @@ json_t *share_json(Archive *archive, const HdfsShare *share) {
     json_object_set_new(object, "resource", json_string(hdfs_resource_name(share->resource)));
     json_object_set_new(object, "function", json_name(archive, share->name));
     json_object_set_new(object, "time_ns", json_integer(share->ns));
+    return object;
+}
+
+json_t *share_json(Archive *archive, const HdfsShare *share) {
+    json_t *object = waited_json(archive, share);
     json_object_set_new(object, "calls", json_count(share->calls));
     return object;
 }

@@ -7,6 +7,9 @@
 /* Of shares so many are told one by one. */
 #define SHARES_SHOWN 8u
 
+/* Whom, at what, how long. */
+json_t *waited_json(Archive *archive, const HdfsShare *share);
+/* And how many calls. */
 json_t *share_json(Archive *archive, const HdfsShare *share);
 /* Adds "time_ns", "resources_ns", "shares", ... of finished facts. */
 void json_add_facts(json_t *object, Archive *archive, const HdfsFacts *facts);
