@@ -100,15 +100,15 @@ def traceparent(trace, span, sampled=1):
     return {"traceparent": f"00-{trace}-{span}-{sampled:02d}"}
 
 
-def spans_of(plumbd, trace, role="datanode"):
-    """The trace, when spans of that role have come, and the parents of all but the request."""
+def spans_of(plumbd, trace, *roles):
+    """The trace, when spans of each of these roles have come, and the parents of all but the request."""
 
     def come():
         status, _ = plumbd.fetch(f"/api/v1/{question}")
         if status != 200:
             return False
         answer = plumbd.ask(question)
-        return answer["orphans"] == 1 and any(row["role"] == role for row in answer["spans"])
+        return answer["orphans"] == 1 and {row["role"] for row in answer["spans"]} >= set(roles)
 
     question = f"trace?id={trace[16:]}&limit=0"
     wait_for(come)
@@ -136,8 +136,7 @@ def test_one_trace_down_to_the_datanode(place, version):
         web.ask(f"/{version}", {"b3": f"{read[0]}-{read[1]}-1"})
         web.ask(f"/{version}", traceparent(*unrecorded, sampled=0))
     for (trace, span), work in ((written, "DFSOutputStream#stream"), (read, "DFSInputStream#byteArrayRead")):
-        spans = spans_of(plumbd, trace)
-        assert {row["role"] for row in spans} >= {"namenode", "datanode"}
+        spans = spans_of(plumbd, trace, "namenode", "datanode")
         (request,) = [row for row in spans if row["function"].startswith("web: ")]
         assert request["parents"] == [trace[16:] + span]
         assert request["annotations"]["trace_id.high"] == trace[:16]
