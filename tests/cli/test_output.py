@@ -228,6 +228,21 @@ def test_json_is_the_document(name, canned):
     assert json.loads(done.stdout) == json.loads((DATA / document).read_text())
 
 
+def test_what_cost_little_hides_nothing(canned):
+    """Whom tasks waited for, and what that would save: beside 596 ms those of 5 ms are a line or none."""
+    document = json.loads((DATA / "why.json").read_text())
+    (suspect,), (saver,) = document["suspects"], document["what_if"]
+    little = {"host": "d3", "explains_ns": 5_000_000}
+    document["suspects"] += [suspect | little, suspect | little, suspect | {"host": "d4", "explains_ns": 6_000_000}]
+    document["what_if"] = [saver | {"saves_ns": 500_000_000}, saver | little | {"saves_ns": 4_000_000}]
+    canned.answer(document)
+    shown = run_plumb("why", "latest", "--brief", "--server", canned.address).stdout
+    assert "DataNode d3" not in shown and "of d3" not in shown
+    assert "\n  the disk of DataNode d4: 2 tasks slower by 6.00 ms" in shown
+    assert "\n  2 others: 10.0 ms in all\n" in shown
+    assert "\n  the application by 500 ms without the disk of d2 " in shown
+
+
 def chrome(canned):
     canned.answer_file("trace.json")
     done = run_plumb("trace", "4be1c2a09d3f5577", "--chrome", "--server", canned.address)

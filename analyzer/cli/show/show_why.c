@@ -142,11 +142,19 @@ static void show_head(const Out *out, const json_t *document) {
     g_string_append_c(out->text, '\n');
 }
 
+/* The costliest first. What cost less than a hundredth of it would hide it, and is told in one line. */
 static void show_suspects(const Out *out, const json_t *list) {
+    const double least_ns = 0.01 * field_number(json_array_get(list, 0), "explains_ns");
+    double others_ns = 0;
+    guint others = 0;
     gsize i;
     const json_t *suspect;
     if (json_array_size(list) > 0) g_string_append(out->text, "\nWaited for most:\n");
     json_array_foreach((json_t *)list, i, suspect) {
+        if (field_number(suspect, "explains_ns") < least_ns) {
+            others_ns += field_number(suspect, "explains_ns"), others++;
+            continue;
+        }
         g_autofree char *who = why_whom(out->style, suspect), *function = show_text(out->style, suspect, "function");
         g_autofree char *tasks = show_count(field_number(suspect, "tasks"), "task", "tasks");
         g_autofree char *cost = duration(out, field_number(suspect, "explains_ns"));
@@ -156,6 +164,10 @@ static void show_suspects(const Out *out, const json_t *list) {
         style_append(out->style, COLOUR_BOLD, line, out->text);
         show_spell(out, suspect);
     }
+    if (others == 0) return;
+    g_autofree char *count = show_count(others, "other", "others");
+    g_autofree char *cost = duration(out, others_ns);
+    g_string_append_printf(out->text, "  %s: %s in all\n", count, cost);
 }
 
 /* The share of the tasks' time that was HDFS, and the functions that took most of it. */

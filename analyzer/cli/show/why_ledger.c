@@ -163,13 +163,15 @@ static char *saver_text(const Style *style, const json_t *saver) {
 }
 
 void why_what_if(const Style *style, const json_t *list, GString *out) {
+    const double least_ns = 0.01 * field_number(json_array_get(list, 0), "saves_ns"); /* less would hide the first */
     guint shown = 0;
     gsize i;
     const json_t *saver;
     json_array_foreach((json_t *)list, i, saver) {
-        if (shown == SAVERS_SHOWN || field_number(saver, "saves_ns") <= 0) break;
+        const double saves_ns = field_number(saver, "saves_ns");
+        if (shown == SAVERS_SHOWN || saves_ns <= 0 || saves_ns < least_ns) break;
         if (shown++ == 0) g_string_append(out, "\nShorter without it (stages replayed):\n");
-        g_autofree char *saves = unit_duration(style, field_number(saver, "saves_ns"), NS_PER_MS);
+        g_autofree char *saves = unit_duration(style, saves_ns, NS_PER_MS);
         g_autofree char *all = unit_duration(style, field_number(saver, "explains_ns"), NS_PER_MS);
         g_autofree char *tasks = show_count(field_number(saver, "tasks"), "task", "tasks");
         g_autofree char *text = saver_text(style, saver);
