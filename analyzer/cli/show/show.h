@@ -17,6 +17,8 @@ typedef struct ShowOptions {
 typedef void (*Show)(const json_t *document, const ShowOptions *options, GString *out);
 
 void show_status(const json_t *document, const ShowOptions *options, GString *out);
+/* The last part of it: a row for the processes of one name on one host. senders: sorted by name. */
+void show_status_senders(const json_t *senders, const ShowOptions *options, GString *out);
 void show_senders(const json_t *document, const ShowOptions *options, GString *out);
 /* A section of the two above; nothing without "accounting". */
 void show_accounts(const json_t *accounting, const ShowOptions *options, GString *out);

@@ -77,7 +77,9 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "apps");
     if (json_array_size(rows) == 0) {
-        g_string_append(out, "No application of Spark is stored: plumb-bridge sends the records of event logs.\n");
+        g_string_append(out,
+                        "No application of Spark is stored: plumb-bridge sends the records of event logs, which Spark\n"
+                        "writes where spark.eventLog.enabled=true.\n");
         return;
     }
 

@@ -217,53 +217,6 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
     }
 }
 
-static double sum(const json_t *counts) {
-    double total = 0;
-    const char *reason;
-    const json_t *value;
-    json_object_foreach((json_t *)counts, reason, value) total += json_number_value(value);
-    return total;
-}
-
-/* Below the sender, since what was lost and why must not fall to a narrow terminal. */
-static void append_drops(const Style *style, const json_t *drops, Table *table) {
-    const char *reason;
-    const json_t *value;
-    json_object_foreach((json_t *)drops, reason, value) {
-        g_autofree char *clean = text_clean(style, reason);
-        g_autofree char *count = unit_count(json_number_value(value));
-        table_line(table, g_strdup_printf("  %s dropped: %s", count, clean), COLOUR_RED);
-    }
-}
-
-static void append_senders(const json_t *senders, const ShowOptions *options, GString *out) {
-    static const TableColumn columns[] = {{"sender", TRUE, 24, 0},
-                                          {"sent", FALSE, 0, 0},
-                                          {"queued", FALSE, 0, 2},
-                                          {"dropped", FALSE, 0, 0},
-                                          {"last seen", TRUE, 0, 1}};
-
-    const Style *style = &options->style;
-    if (json_array_size(senders) == 0) return;
-    g_string_append_c(out, '\n');
-
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
-    gsize i;
-    const json_t *sender;
-    json_array_foreach((json_t *)senders, i, sender) {
-        const json_t *drops = field_object(sender, "drops");
-        double dropped = sum(drops);
-        table_cell(table, show_text(style, sender, "sender"), COLOUR_NONE);
-        table_cell(table, count_of(sender, "spans_sent"), COLOUR_NONE);
-        table_cell(table, count_of(sender, "spans_queued"), COLOUR_NONE);
-        table_cell(table, unit_count(dropped), dropped > 0 ? COLOUR_RED : COLOUR_NONE);
-        table_cell(table, unit_time(field_int(sender, "last_seen_time_ns"), NS_PER_SEC), COLOUR_NONE);
-        append_drops(style, drops, table);
-    }
-
-    table_print(table, out);
-}
-
 static void append_receiver(const json_t *receiver, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     g_string_append_c(out, '\n');
@@ -293,7 +246,7 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     line(out, "sampling", sampling != NULL ? sampling : g_strdup("as each sender is configured"));
 
     show_accounts(field_object(receiver, "accounting"), options, out);
-    append_senders(field_list(receiver, "senders"), options, out);
+    show_status_senders(field_list(receiver, "senders"), options, out);
 }
 
 void show_status(const json_t *document, const ShowOptions *options, GString *out) {
