@@ -2,12 +2,19 @@
 
 #include <string.h>
 
+#include "analyzer/archive/read/load.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
 /* In messages. */
 #define LISTED 5u
+/* Of the first so many tasks of an application a trace is looked for, by ids that follow from theirs. */
+#define TASKS_TRIED 100
+
+#define NO_LOG                                                                                                          \
+    "Spark writes one where spark.eventLog.enabled=true, which it is not by default; plumb-bridge sends it to plumbd, " \
+    "and `plumb --store DIR import LOG` reads it into a store"
 
 static gboolean add_owner(void *arg, const SparkOwner *owner) {
     AppEntry entry = {.key = owner->name, .begin_ms = owner->written_ms, .written_ms = owner->written_ms};
@@ -24,6 +31,7 @@ static int newest_first(gconstpointer a, gconstpointer b) {
 
 AppList *app_list_load(Archive *archive, GError **error) {
     g_autoptr(AppList) list = g_new0(AppList, 1);
+    list->archive = archive;
     list->records = spark_records_new();
     list->entries = g_array_new(FALSE, TRUE, sizeof(AppEntry));
     if (!archive_spark_owners(archive, OWNER_APP, list->records, (SparkOwnerVisitor){add_owner, list->entries}, error))
@@ -85,6 +93,14 @@ static guint count_fitting(const AppList *list, Fits fits, const char *text, con
     return n;
 }
 
+/* Did the agent trace tasks of it, though nothing of its event log came? */
+static gboolean tasks_were_traced(Archive *archive, const char *app_id) {
+    gboolean traced = FALSE;
+    for (gint64 task = 0; task < TASKS_TRIED && !traced; task++)
+        if (!archive_has_trace(archive, task_trace_id(app_id, task), &traced, NULL)) return FALSE;
+    return traced;
+}
+
 static void fail_unknown(const AppList *list, const char *text, GError **error) {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
     g_autoptr(GString) newest = g_string_new(NULL);
@@ -99,10 +115,13 @@ static void fail_unknown(const AppList *list, const char *text, GError **error) 
     g_ptr_array_add(known, NULL);
     const char *nearest = nearest_name(text, (const char *const *)known->pdata);
 
-    if (list->entries->len == 0)
+    if (tasks_were_traced(list->archive, text))
         fail(error, PLUMB_ERROR_NOT_FOUND,
-             "no application of Spark is stored: plumb-bridge sends the records of event logs to plumbd, and `plumb "
-             "--store DIR import LOG` reads them into a store");
+             "tasks of \"%s\" were traced, but its event log was not read, and without it they have no stages and no "
+             "peers: " NO_LOG,
+             text);
+    else if (list->entries->len == 0)
+        fail(error, PLUMB_ERROR_NOT_FOUND, "no application of Spark is stored, since no event log was read: " NO_LOG);
     else if (nearest != NULL)
         fail(error, PLUMB_ERROR_NOT_FOUND, "there is no application \"%s\": did you mean \"%s\"?", text, nearest);
     else

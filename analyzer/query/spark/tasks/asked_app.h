@@ -13,6 +13,7 @@ typedef struct AppEntry {
 } AppEntry;
 
 typedef struct AppList {
+    Archive *archive;
     SparkRecords *records; /* owns texts and SparkApps */
     GArray *entries;       /* AppEntry, newest first */
 } AppList;
