@@ -1,6 +1,7 @@
 /* Advice on applications of Spark, from facts that are worked out by hand: each rule just fires, and just does not. */
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "tests/diagnosis/made_facts.h"
 
 static void test_healthy(void) {
@@ -13,6 +14,11 @@ static void test_healthy(void) {
 }
 
 /* ---- data ---- */
+
+static void assert_spill_cost(const Made *made, double ms) {
+    g_autoptr(Advice) advice = advise(made->facts, FALSE);
+    g_assert_cmpfloat_with_epsilon(finding_of(advice, "spill")->cost_ms, ms, 1);
+}
 
 /* 200 tasks had 96 MiB and spilled 212 MiB each: 200 x 308 / 96 = 641.67. */
 static void test_spill(void) {
@@ -35,6 +41,21 @@ static void test_spill(void) {
     g_assert_cmpint(g_array_index(spill->stages, gint64, 0), ==, 7);
     /* 2 x 10,000 MiB of disk at 100 MiB/s, 42,400 MiB of memory at 250 MiB/s; at most 0.7 of the run time. */
     g_assert_cmpfloat_with_epsilon(spill->cost_ms, MIN(200000 + 169600, 0.7 * 360000), 1);
+
+    /* A tenth of that: 36.96 s. Tasks that ran 3 times as long as they computed spill as slowly; at most 4 times. */
+    for (TaskMetric metric = METRIC_MEMORY_SPILLED_BYTES; metric <= METRIC_DISK_SPILLED_BYTES; metric++)
+        stage->sums[metric] /= 10;
+    stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] /= 10;
+    stage->sums[METRIC_GC_MS] = 20000;
+    stage->sums[METRIC_CPU_NS] = 100000.0 * NS_PER_MS;
+    assert_spill_cost(&made, 3 * 36960);
+    stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 120000;
+    assert_spill_cost(&made, 2 * 36960);
+    stage->sums[METRIC_CPU_NS] = 1000.0 * NS_PER_MS;
+    assert_spill_cost(&made, 4 * 36960);
+    stage->sql = FALSE;
+    assert_spill_cost(&made, 36960);
+    stage->sql = TRUE;
 
     /* 0.1 of the data is not spilled much. */
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 0.1 * stage->sums[METRIC_SHUFFLE_LOCAL_BYTES];

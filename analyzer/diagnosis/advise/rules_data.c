@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/advise/rules.h"
+#include "common/base/clock.h"
 
 #define SPILL_LEAST     0.1                /* of the data */
 #define FEW_BYTES       (512 * MIB)        /* median shuffle read */
@@ -16,6 +17,7 @@
 #define SPILL_DISK_A_MS (100 * MIB / 1000) /* written, and read again */
 #define SPILL_CODE_A_MS (250 * MIB / 1000) /* of memory: to bytes, and back */
 #define SPILL_MOST      0.7                /* of the run time of a stage that spilled */
+#define SLOWER_MOST     4.0                /* tasks that wait for more than this have other reasons to */
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -62,10 +64,19 @@ static double spill_data(const AdviseStage *stage) {
                stage->sums[METRIC_SHUFFLE_WRITE_BYTES]);
 }
 
+/* How many times as long as it takes to compute the stage's tasks ran: on a busy processor or disk all that they do
+ * takes longer, spilling as well. Programs in Python and files that are read make tasks wait for other things. */
+static double slower(const AdviseStage *stage) {
+    const double worked_ms = stage->sums[METRIC_CPU_NS] / (double)NS_PER_MS + stage->sums[METRIC_GC_MS];
+    const double ran_ms = stage->sums[METRIC_RUN_MS] - stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS];
+    if (!stage->sql || reads_input(stage) || stage->sums[METRIC_CPU_NS] <= 0) return 1;
+    return CLAMP(ran_ms / worked_ms, 1, SLOWER_MOST);
+}
+
 static double spill_cost(const AdviseStage *stage) {
     const double io = 2 * stage->sums[METRIC_DISK_SPILLED_BYTES] / SPILL_DISK_A_MS;
     const double code = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
-    return MIN(io + code, SPILL_MOST * stage->sums[METRIC_RUN_MS]);
+    return MIN((io + code) * slower(stage), SPILL_MOST * stage->sums[METRIC_RUN_MS]);
 }
 
 static gboolean spills(const AdviseStage *stage) {
