@@ -1,12 +1,14 @@
 """Does what plumb advise proposes make a job faster, by about what it says? Runs jobs with one fault each on a real
 Spark, applies what plumb advise --conf prints, unread, and runs them again.
 
-    bench/advise [--spark VERSION...] [--job NAME...]
+    bench/advise [--spark VERSION...] [--job NAME...] [--repeat N]
     bench/advise --simulate [--recorded] [--spark VERSION...]
     bench/advise --million [TASKS]
 
-The table: task time before and after in core-seconds, what was predicted to be saved and what was, the same of the time
-in which jobs ran (by plumb advise --simulate), and whether the rule's finding is gone. --simulate runs one job with one
+The table: task time before and after in core-seconds, and what of it the processor worked, which other work on the
+machine does not change; what was predicted to be saved of task time, without that of cores that stood idle, and what
+was; the same of the time in which jobs ran (by plumb advise --simulate); and whether the rule's finding is gone. With
+--repeat each runs so many times, before and after in turns, and the table has medians. --simulate runs one job with one
 executor, two and three, and holds what plumb advise --simulate makes of each against the others. --million measures
 advice on an application of a million tasks with plans of Spark SQL."""
 
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from bench.lib import advise_million, advise_simulate
 from script.hdfs.spark import spark_home
@@ -27,8 +30,11 @@ PROGRAM = Path(__file__).resolve().parent / "advise_jobs.py"
 VERSIONS = ["4.3.0", "3.5.6"]
 NS = 1e9
 SECONDS = 300
-COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "saves", "saved"]
-COLUMNS += ["time of jobs s", "after", "saves", "saved", "found", "gone"]
+COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "CPU s", "after", "change"]
+FIGURES = ("task", "cpu", "time", "saves", "saves_s")
+COLUMNS += ["saves", "saved", "time of jobs s", "after", "saves", "saved", "found", "gone"]
+# What these save are cores that stood idle, and no task's time.
+OF_IDLE_CORES = {"few-partitions", "skew", "idle", "driver", "locality"}
 NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}
 
 # name: (rule that is to find it, cores, settings)
@@ -110,7 +116,7 @@ def applied(answer):
 
 
 def predicted(answer):
-    return sum(finding["saves_ns"] for finding in applied(answer)) / NS
+    return sum(one["saves_ns"] for one in applied(answer) if one["rule"] not in OF_IDLE_CORES) / NS
 
 
 def jobs_s(simulation):
@@ -123,46 +129,65 @@ def predicted_s(answer, simulation):
     return sum(row["saves_ns"] for row in simulation["what_if"] if row["rule"] in rules) / NS
 
 
-def measure(runs, name):
+def cpu_s(log):
+    """Of the processor, in all tasks."""
+    total_ns = 0
+    with log.open() as lines:
+        for line in lines:
+            if line.startswith('{"Event":"SparkListenerTaskEnd"'):
+                task = json.loads(line).get("Task Metrics") or {}
+                total_ns += task.get("Executor CPU Time", 0) + task.get("Executor Deserialize CPU Time", 0)
+    return total_ns / NS
+
+
+def run_once(runs, name, conf):
+    log = runs.submit(name, JOBS[name][1], conf)
+    answer = json.loads(runs.advise(log, "--json"))
+    simulation = json.loads(runs.advise(log, "--simulate", "--json"))["simulation"]
+    return {
+        "answer": answer,
+        "conf": settings_of(runs.advise(log, "--conf")),
+        "simulation": simulation,
+        "task": answer["task_ns"] / NS,
+        "cpu": cpu_s(log),
+        "time": jobs_s(simulation),
+        "saves": predicted(answer),
+        "saves_s": predicted_s(answer, simulation),
+    }
+
+
+def measure(runs, name, repeats):
     rule, cores, conf = JOBS[name]
     if name == "small":
         runs.submit("make_small", cores, conf)
-    log = runs.submit(name, cores, conf)
-    before, lines = json.loads(runs.advise(log, "--json")), runs.advise(log, "--conf")
-    again = runs.submit(name, cores, {**conf, **settings_of(lines)})
-    after = json.loads(runs.advise(again, "--json"))
-    simulated = [json.loads(runs.advise(one, "--simulate", "--json"))["simulation"] for one in (log, again)]
+    before = [run_once(runs, name, conf)]
+    advised = before[0]["conf"]
+    after = [run_once(runs, name, {**conf, **advised})]
+    for repeat in range(1, repeats):
+        # What runs second may find another machine: each comes first in turn.
+        for of, settings in ((after, {**conf, **advised}), (before, conf))[:: 1 if repeat % 2 else -1]:
+            of.append(run_once(runs, name, settings))
     return {
         "job": name,
-        "found": any(f["rule"] == rule for f in before["findings"]),
-        "gone": not any(f["rule"] == rule for f in after["findings"]),
-        "settings": settings_of(lines),
-        "task": (before["task_ns"] / NS, after["task_ns"] / NS),
-        "time": [jobs_s(simulation) for simulation in simulated],
-        "predicted": predicted(before),
-        "predicted_s": predicted_s(before, simulated[0]),
+        "settings": advised,
+        "found": all(any(f["rule"] == rule for f in run["answer"]["findings"]) for run in before),
+        "gone": not any(f["rule"] == rule for run in after for f in run["answer"]["findings"]),
+        "before": {key: median(run[key] for run in before) for key in FIGURES},
+        "after": {key: median(run[key] for run in after) for key in FIGURES},
     }
 
 
 def print_row(version, row):
-    (task, task_after), (time, time_after) = row["task"], row["time"]
+    before, after = row["before"], row["after"]
     settings = ", ".join(f"{key.removeprefix('spark.')} {value}" for key, value in row["settings"].items()) or "none"
-    cells = [
-        version,
-        row["job"],
-        settings,
-        f"{task:.1f}",
-        f"{task_after:.1f}",
-        f"{100 * (task_after / task - 1):+.0f} %",
-        f"{row['predicted']:.1f}",
-        f"{task - task_after:.1f}",
-        f"{time:.1f}",
-        f"{time_after:.1f}",
-        f"{row['predicted_s']:.1f}",
-        f"{time - time_after:.1f}",
-        "yes" if row["found"] else "NO",
-        "yes" if row["gone"] else "NO",
-    ]
+    cells = [version, row["job"], settings]
+    for figure in ("task", "cpu"):
+        change = 100 * (after[figure] / before[figure] - 1)
+        cells += [f"{before[figure]:.1f}", f"{after[figure]:.1f}", f"{change:+.0f} %"]
+    cells += [f"{before['saves']:.1f}", f"{before['task'] - after['task']:.1f}"]
+    cells += [f"{before['time']:.1f}", f"{after['time']:.1f}"]
+    cells += [f"{before['saves_s']:.1f}", f"{before['time'] - after['time']:.1f}"]
+    cells += ["yes" if row["found"] else "NO", "yes" if row["gone"] else "NO"]
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
@@ -175,7 +200,7 @@ def simulate(options):
             else:
                 runs = Runs(work, version)
                 logs = {
-                    executors: runs.submit("waits", f"local-cluster[{executors},1,1024]", {})
+                    executors: runs.submit("waits", f"local-cluster[{executors},1,1024]", advise_simulate.CONF)
                     for executors in advise_simulate.EXECUTORS
                 }
             advise_simulate.print_table(PLUMB, version, logs)
@@ -188,6 +213,7 @@ def main():
     )
     parser.add_argument("--spark", action="append", choices=VERSIONS, help="only this version; may be given again")
     parser.add_argument("--job", action="append", choices=list(JOBS), help="only this job; may be given again")
+    parser.add_argument("--repeat", metavar="N", type=int, default=1, help="each run so many times; 1 unless said")
     parser.add_argument("--keep", metavar="DIR", help="leave event logs in this folder")
     parser.add_argument("--simulate", action="store_true", help="hold simulations against runs")
     parser.add_argument("--recorded", action="store_true", help="with --simulate: of the logs that the tests have")
@@ -206,7 +232,7 @@ def main():
             folder.mkdir(parents=True, exist_ok=True)
             runs = Runs(folder, version)
             for name in options.job or JOBS:
-                print_row(version, measure(runs, name))
+                print_row(version, measure(runs, name, options.repeat))
     return 0
 
 

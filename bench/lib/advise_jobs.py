@@ -43,11 +43,11 @@ def waits(spark, _):
     context = spark.sparkContext
 
     def pause(key):
-        time.sleep(1.5 if key % 6 == 0 else 0.5)
+        time.sleep(4.5 if key % 6 == 0 else 1.5)
         return key % 4, key
 
     left, right = context.parallelize(range(24), 24).map(pause), context.parallelize(range(12), 12).map(pause)
-    left.join(right, 4).foreachPartition(lambda _: time.sleep(1))
+    left.join(right, 4).foreachPartition(lambda _: time.sleep(3))
 
 
 def small(spark, folder):
