@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/record/record.h"
+#include "common/model/fragment.h"
 #include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
@@ -306,6 +307,32 @@ static void seed_otlp(void) {
     write_seed("body", "length", "\024\002hello, next", 13);
 }
 
+/* Spans with parents of each kind, annotations that repeat, and notes; the slack's byte before the body. */
+static void seed_fragments(void) {
+    for (guint n = 1; n <= 4; n++) {
+        g_autoptr(GByteArray) records = g_byte_array_new(), tight = g_byte_array_new(), out = g_byte_array_new();
+        for (guint i = 0; i < n; i++) {
+            const SpanRec head = {.id = {7, i % 3 + 1},
+                                  .begin_ns = 1000000 * i,
+                                  .duration_ns = 5,
+                                  .name = 300 * i,
+                                  .tracer = i / 2,
+                                  .flags = i == 2 ? SPAN_MILLISECONDS : 0};
+            SpanBuilder builder = span_builder_begin(records, &head);
+            for (guint parent = 0; parent < i; parent++) span_builder_parent(&builder, (SpanId){7, parent + 1});
+            for (guint key = 0; key < n; key++) span_builder_annotation(&builder, key, "a value", 7);
+            if (i % 2 == 1) span_builder_note(&builder, 5, "note", 4);
+            span_builder_end(&builder);
+        }
+        fragment_pack(tight, records->data, records->len, n == 3);
+        const FragmentHead *head = (const FragmentHead *)(gconstpointer)tight->data;
+        append_u8(out, n % 2 == 0 ? 0 : 0xff);
+        append_bytes(out, fragment_body(head), head->size_bytes);
+        g_autofree char *name = g_strdup_printf("spans-%u", n);
+        write_seed("fragment", name, out->data, out->len);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
@@ -322,6 +349,7 @@ int main(int argc, char **argv) {
     seed_event_logs();
     seed_config();
     seed_otlp();
+    seed_fragments();
     seed_store();
     for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);
     return 0;
