@@ -126,6 +126,44 @@ def test_wheel_and_drag_zoom_and_move(opened, rows):
     assert begin - moved == pytest.approx((end - begin) / 2, rel=0.02)
 
 
+TONE = """([x, y]) => {
+  const canvas = document.querySelector('.lanes canvas')
+  const ratio = canvas.width / canvas.clientWidth
+  const pixel = canvas.getContext('2d').getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1).data
+  return `rgb(${pixel[0]}, ${pixel[1]}, ${pixel[2]})`
+}"""
+NAMED = """name => {
+  const probe = document.createElement('i')
+  probe.style.color = `var(--${name})`
+  document.body.append(probe)
+  const said = getComputedStyle(probe).color
+  probe.remove()
+  return said
+}"""
+
+
+def test_an_arrow_leads_to_the_call_on_another_host(opened, rows):
+    """From the second read down to what it calls on the second DataNode, over the lines of the first; the panel names
+    both ends, and leads there."""
+    for _ in range(4):
+        opened.page.keyboard.press("j")
+    wait_chosen(opened, 4)
+    opened.page.keyboard.press("f")
+    opened.page.wait_for_url(re.compile("w="))
+    opened.settle()
+    begin = (rows[5]["begin_time_ns"] - rows[4]["begin_time_ns"]) / rows[4]["duration_ns"]
+    x = 170 + begin * (box_of(opened)["width"] - 170)
+    free = 2.5 * 15  # a line of the first DataNode, which has nothing to do then
+    assert opened.page.evaluate(TONE, [x, free]) == opened.page.evaluate(NAMED, "text-soft")
+    assert opened.page.evaluate(TONE, [x + 20, free]) != opened.page.evaluate(NAMED, "text-soft")
+    opened.page.locator(".panel").get_by_role("button", name=rows[5]["function"]).click()
+    wait_chosen(opened, 5)
+    assert "Called from another process" in panel(opened)
+    opened.page.wait_for_function(f"at => ({TONE})(at) === ({NAMED})('text')", arg=[x, free])
+    opened.page.locator(".panel").get_by_role("button", name=rows[4]["function"]).click()
+    wait_chosen(opened, 4)
+
+
 def test_find_marks_and_steps(opened, rows):
     field = opened.page.get_by_label("find")
     field.fill("bytes=4500")

@@ -11,7 +11,8 @@ import { pan, zoomAround } from '../../timeline/zoom.ts'
 import { Axis } from './axis.tsx'
 import { functionOf, resolutionOf } from './model.ts'
 import { FoldedNote } from './folded.tsx'
-import { LINE_PX, MOST_RECTANGLES, gutterPx, isSign, paintLanes, pickAt, type Frame } from './paint.ts'
+import { LINE_PX, gutterPx, type Frame } from './frame.ts'
+import { MOST_RECTANGLES, isSign, paintLanes, pickAt } from './paint.ts'
 import { apply, choose, commonKey, fit, isSeen, seenOf, setZoom, type Done, type Shown } from './shown.ts'
 
 const HEIGHT = 600

@@ -1,23 +1,18 @@
 // Draws the lanes of a trace: what of them is seen, and no more.
 
-import { narrow } from '../../app/choices.ts'
 import { colour } from '../../marks/canvas.tsx'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { Detail, Rectangles, pick } from '../../timeline/detail.ts'
+import { pick } from '../../timeline/detail.ts'
 import { endOf } from '../../timeline/calls.ts'
 import type { Track } from '../../timeline/blocks.ts'
 import { hasChildren } from '../../timeline/rows.ts'
+import { drawArrows } from './arrows.ts'
+import { BAR_PX, LINE_PX, gutterPx, scaleOf, type Frame, type Scale } from './frame.ts'
 import { functionOf, processOf } from './model.ts'
 import { criticalWith, isDim, seenOf, type Shown } from './shown.ts'
 
-export const LINE_PX = 15
-const GUTTER_PX = 170
-const NARROW_GUTTER_PX = 84
 export const MOST_RECTANGLES = 20_000
-const BAR_PX = LINE_PX - 2
-/** For the names of processes, as in style.css. */
-export const gutterPx = (): number => (narrow.value ? NARROW_GUTTER_PX : GUTTER_PX)
 const TEXT_FROM_PX = 40
 /** From so wide on a bar has a sign that folds and unfolds it, at its left. */
 const SIGN_FROM_PX = 60
@@ -25,25 +20,6 @@ const SIGN_PX = 14
 const CHARACTER_PX = 6.3
 const LEAST_PX = 1
 const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
-
-export interface Frame {
-  readonly shown: Shown
-  readonly detail: Detail
-  readonly drawn: Rectangles
-  /** Pixels above what is seen. */
-  readonly top: number
-}
-
-interface Scale {
-  readonly x: (time: number) => number
-  readonly perPixel: number
-}
-
-function scaleOf(frame: Frame, width: number): Scale {
-  const { from, to } = frame.shown.zoom
-  const perPixel = (to - from) / Math.max(width - gutterPx(), 1)
-  return { x: (time) => gutterPx() + (time - from) / perPixel, perPixel }
-}
 
 function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
   const { shown, drawn, top } = frame
@@ -127,7 +103,7 @@ function drawTracks(context: CanvasRenderingContext2D, frame: Frame, width: numb
     context.fillRect(0, y, 4, track.lines * LINE_PX - 2)
     context.fillStyle = colour('text')
     const seen = Math.min(Math.max(y, 0), y + (track.lines - 1) * LINE_PX)
-    context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 9, seen + BAR_PX - 3)
+    context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 9, seen + BAR_PX - 3, gutterPx() - 14)
   }
 }
 
@@ -157,6 +133,7 @@ export function paintLanes(context: CanvasRenderingContext2D, width: number, hei
   context.font = FONT
   drawBars(context, frame, scale, width)
   drawNames(context, frame, scale, width)
+  drawArrows(context, frame, scale, width)
   drawTracks(context, frame, width, height)
   drawChosen(context, frame, scale, width)
 }

@@ -12,8 +12,8 @@ import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { visible } from '../../text/visible.ts'
-import { flagsOf, functionOf, processOf, resolutionOf, spanId, type SpanAnswer } from './model.ts'
-import { seenOf, type Shown } from './shown.ts'
+import { flagsOf, functionOf, processOf, resolutionOf, spanId, type SpanAnswer, type Trace } from './model.ts'
+import { choose, seenOf, type Shown } from './shown.ts'
 
 type Stored = SpanAnswer['row']
 
@@ -74,6 +74,55 @@ function FoldButtons({ shown }: { shown: Shown }): VNode {
   )
 }
 
+const MOST_LISTED = 6
+
+function CallButton({ trace, row }: { trace: Trace; row: number }): VNode {
+  const { role, host } = processOf(trace, row)
+  return (
+    <button type="button" class="plain link" onClick={() => choose(row)}>
+      <Name text={functionOf(trace, row)} role={role} /> {visible(host ?? '')}
+    </button>
+  )
+}
+
+/** Who called it from another process, and what it and all below it call in others. */
+function Elsewhere({ shown }: { shown: Shown }): VNode {
+  const { trace, crossings } = shown
+  const [caller] = crossings.above
+  const { below, belowTotal } = crossings
+  return (
+    <>
+      {caller !== undefined && (
+        <>
+          <h4>{t('Called from another process')}</h4>
+          <ul class="annotations">
+            <li>
+              <CallButton trace={trace} row={caller.from} />
+            </li>
+          </ul>
+        </>
+      )}
+      {belowTotal > 0 && (
+        <>
+          <h4>{t('Calls in other processes')}</h4>
+          <ul class="annotations">
+            {below.slice(0, MOST_LISTED).map(({ to }) => (
+              <li key={to}>
+                <CallButton trace={trace} row={to} />
+              </li>
+            ))}
+          </ul>
+          {belowTotal > Math.min(below.length, MOST_LISTED) && (
+            <p class="quiet-text">
+              {tx('{more} more below it.', { more: count(belowTotal - Math.min(below.length, MOST_LISTED)) })}
+            </p>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
 /** What the columns have at once; the rest when it has come. */
 export function SpanPanel({ shown }: { shown: Shown }): VNode {
   const { trace, chosen, critical } = shown
@@ -114,6 +163,7 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
         </p>
       )}
       {answer.error !== undefined && <p class="notice bad">{answer.error}</p>}
+      <Elsewhere shown={shown} />
       {span && <Annotations span={span} />}
       {span && <Notes span={span} resolution={resolution} />}
       <p class="quiet-text">

@@ -3,6 +3,7 @@
 import { refine, value } from '../../app/address.ts'
 import type { Column } from '../../api/columns.ts'
 import { endOf } from '../../timeline/calls.ts'
+import type { Crossings } from '../../timeline/crossings.ts'
 import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
 import type { FoldSums, Folds } from './folds.ts'
@@ -23,6 +24,8 @@ export interface Shown {
   readonly sums: FoldSums
   /** Of the lanes, what is folded. */
   readonly hidden: Hidden | undefined
+  /** Calls between processes around the chosen one. */
+  readonly crossings: Crossings
 }
 
 /** By its row, or by the id of the span, as links from elsewhere have it. */
@@ -38,7 +41,7 @@ export function shownOf(
   trace: Trace,
   chosen: number,
   find: FindAnswer | undefined,
-): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden'> {
+): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'crossings'> {
   const length = Math.max(trace.head.duration_ns, 1)
   return {
     trace,

@@ -12,6 +12,7 @@ import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { crossingsOf } from '../../timeline/crossings.ts'
 import { Area } from './area.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
@@ -199,7 +200,8 @@ function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTra
   const sums = useMemo(() => new FoldSums(trace, critical), [trace, critical, folds])
   const folded = useFolded(trace, folds, as === 'lanes')
   const { hidden } = folded
-  const shown = { ...shownOf(folded.trace, chosen, find), found: lookup, critical, folds, sums, hidden }
+  const crossings = useMemo(() => crossingsOf(trace.calls, trace.tree, chosen), [trace, chosen])
+  const shown = { ...shownOf(folded.trace, chosen, find), found: lookup, critical, folds, sums, hidden, crossings }
   return (
     <>
       {folded.error !== undefined && <p class="notice bad">{folded.error}</p>}
