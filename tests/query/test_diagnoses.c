@@ -351,6 +351,11 @@ static void test_samples(void) {
     }
 }
 
+static gint64 value_at(const json_t *answer, const char *name, gsize row) {
+    const json_t *column = row_where(json_object_get(answer, "columns"), "name", name);
+    return (gint64)json_number_value(json_array_get(json_object_get(column, "values"), row));
+}
+
 /* Reasons of tasks that failed are large, and are not kept. */
 static void test_columns_of_failures(void) {
     enum { FAILURES = 1000, REASON_BYTES = 8000 };
@@ -364,6 +369,8 @@ static void test_columns_of_failures(void) {
         SparkTask *task = spark_add_task(records);
         task->app = "app-1", task->stage = 3, task->stage_attempt = 0, task->task = i, task->reason = reason;
         task->executor = i % 2 == 0 ? "1" : "2", task->host = "node-1", task->status = TASK_FAILED;
+        if (i < 2) task->metrics[METRIC_SHUFFLE_LOCAL_BYTES] = 8;
+        if (i < 1) task->metrics[METRIC_SHUFFLE_REMOTE_BYTES] = 7;
     }
     SparkPut put;
     g_autoptr(GError) error = NULL;
@@ -377,14 +384,12 @@ static void test_columns_of_failures(void) {
     g_assert_no_error(error);
     allowance_end();
     g_assert_cmpint(number_at(answer, "rows"), ==, FAILURES);
+    static const gint64 shuffled[] = {15, 8, -1};
+    for (guint i = 0; i < G_N_ELEMENTS(shuffled); i++)
+        g_assert_cmpint(value_at(answer, "shuffle_read", i), ==, shuffled[i]);
     g_assert_cmpuint(json_array_size(json_object_get(answer, "executors")), ==, 2);
     g_assert_cmpuint(budget.most_bytes, >, 1024 * 1024); /* what is read at once counts */
     g_assert_true(query_is_large("tasks/columns"));
-}
-
-static gint64 value_at(const json_t *answer, const char *name, gsize row) {
-    const json_t *column = row_where(json_object_get(answer, "columns"), "name", name);
-    return (gint64)json_number_value(json_array_get(json_object_get(column, "values"), row));
 }
 
 static const char *named_at(const json_t *answer, const char *list, const char *column, gsize row) {

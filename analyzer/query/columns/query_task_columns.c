@@ -7,6 +7,7 @@
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/allowance.h"
+#include "common/base/clamped.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -17,11 +18,11 @@
 /* Of an entry of a hash table, beside its key; roughly. */
 #define ENTRY_BYTES 48u
 
-enum { TASK, BEGIN, DURATION, INPUT, PARTITION, EXECUTOR, STATUS, CAUSE, N_COLUMNS };
+enum { TASK, BEGIN, DURATION, INPUT, SHUFFLE, PARTITION, EXECUTOR, STATUS, CAUSE, N_COLUMNS };
 
 /* What is kept of a task until the last attempt of the stage is known. */
 typedef struct Row {
-    gint64 task, launch_ms, duration_ms, input_bytes;
+    gint64 task, launch_ms, duration_ms, input_bytes, shuffle_bytes;
     gint32 attempt, partition;
     guint32 executor; /* index into executors */
     guint8 status, cause;
@@ -61,6 +62,12 @@ static guint32 executor_of(Rows *rows, const SparkTask *task) {
     return number - 1;
 }
 
+/* Of blocks of its own host and of others; -1: neither is known. */
+static gint64 shuffle_bytes_of(const SparkTask *task) {
+    const gint64 remote = task->metrics[METRIC_SHUFFLE_REMOTE_BYTES], local = task->metrics[METRIC_SHUFFLE_LOCAL_BYTES];
+    return remote < 0 && local < 0 ? -1 : clamped_add(MAX(remote, 0), MAX(local, 0));
+}
+
 /* Attempts lie in order: a later one has those before it forgotten. */
 static gboolean take_task(void *arg, const void *record) {
     Rows *rows = arg;
@@ -71,6 +78,7 @@ static gboolean take_task(void *arg, const void *record) {
                      .launch_ms = task->launch_ms,
                      .duration_ms = spark_task_duration_ms(task),
                      .input_bytes = task->metrics[METRIC_INPUT_BYTES],
+                     .shuffle_bytes = shuffle_bytes_of(task),
                      .attempt = task->stage_attempt,
                      .partition = task->partition,
                      .executor = executor_of(rows, task),
@@ -145,6 +153,7 @@ static void fill(const Rows *rows, gint64 begin_ms, const Column *columns) {
         ((double *)columns[BEGIN].values)[i] = row->launch_ms < 0 ? -1 : ns_of(row->launch_ms - begin_ms);
         ((double *)columns[DURATION].values)[i] = ns_of(row->duration_ms);
         ((double *)columns[INPUT].values)[i] = row->input_bytes < 0 ? -1 : (double)row->input_bytes;
+        ((double *)columns[SHUFFLE].values)[i] = (double)row->shuffle_bytes;
         ((gint32 *)columns[PARTITION].values)[i] = row->partition;
         column_set(&columns[EXECUTOR], i, row->executor);
         ((guint8 *)columns[STATUS].values)[i] = row->status;
@@ -197,6 +206,7 @@ json_t *answer_task_columns(const Asked *asked, GError **error) {
                                  [BEGIN] = {"begin", COLUMN_F64, NULL},
                                  [DURATION] = {"duration", COLUMN_F64, NULL},
                                  [INPUT] = {"input", COLUMN_F64, NULL},
+                                 [SHUFFLE] = {"shuffle_read", COLUMN_F64, NULL},
                                  [PARTITION] = {"partition", COLUMN_I32, NULL},
                                  [EXECUTOR] = {"executor", column_type_for(g_hash_table_size(rows.numbers)), NULL},
                                  [STATUS] = {"status", COLUMN_U8, NULL},
