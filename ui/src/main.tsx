@@ -8,7 +8,10 @@ import { helpShown } from './frame/help.tsx'
 import { shiftPeriod } from './frame/period-bar.tsx'
 import { SEARCH_FIELD } from './frame/search.tsx'
 import { t } from './text/t.ts'
-import { VIEWS } from './views/views.ts'
+import { VIEWS, loadOtherViews } from './views/views.ts'
+
+/** After what the first view asks for. */
+const OTHERS_AFTER_MS = 2000
 
 const focus = (id: string): void => document.getElementById(id)?.focus()
 
@@ -30,3 +33,4 @@ listenToKeys([
 ])
 
 render(<Frame />, document.getElementById('page')!)
+setTimeout(loadOtherViews, OTHERS_AFTER_MS)
