@@ -6,6 +6,8 @@
 #define CHUNK_BYTES 16384
 /* A batch of 10,000 spans, and all that comes with it, stays below this in each array. */
 #define BATCH_KEPT_BYTES ((gsize)4 * 1024 * 1024)
+/* Room for so many annotations at least. */
+#define ANNOTATIONS_LEAST 64u
 
 static guint string_hash(gconstpointer key) {
     const BatchString *string = key;
@@ -47,6 +49,7 @@ void batch_clear(SpanBatch *batch) {
     batch->spans = array_clear(batch->spans);
     batch->parents = array_clear(batch->parents);
     batch->annotations = array_clear(batch->annotations);
+    batch->annotations_room = 0;
     batch->notes = array_clear(batch->notes);
     GArray *drops = batch->sender.drops;
     g_array_set_size(drops, 0);
@@ -110,9 +113,21 @@ void batch_add_parent(SpanBatch *batch, SpanId parent) {
     last_span(batch)->n_parents++;
 }
 
+/* Makes room for as many again. GLib divides at each append to see whether there is room, which for a span of ten
+ * annotations costs more than to copy them. */
+static void make_annotations_room(SpanBatch *batch) {
+    GArray *annotations = batch->annotations;
+    const guint used = annotations->len;
+    batch->annotations_room = used + MAX(used, ANNOTATIONS_LEAST);
+    g_array_set_size(annotations, batch->annotations_room);
+    annotations->len = used;
+}
+
 void batch_add_annotation(SpanBatch *batch, guint32 key, BatchString value) {
-    const BatchAnnotation annotation = {key, value};
-    g_array_append_val(batch->annotations, annotation);
+    GArray *annotations = batch->annotations;
+    if (G_UNLIKELY(annotations->len >= batch->annotations_room)) make_annotations_room(batch);
+    g_array_index(annotations, BatchAnnotation, annotations->len) = (BatchAnnotation){key, value};
+    annotations->len++;
     last_span(batch)->n_annotations++;
 }
 

@@ -48,11 +48,12 @@ typedef struct BatchSender {
 } BatchSender;
 
 typedef struct SpanBatch {
-    GArray *strings;     /* BatchString */
-    GArray *spans;       /* BatchSpan */
-    GArray *parents;     /* SpanId */
-    GArray *annotations; /* BatchAnnotation */
-    GArray *notes;       /* BatchNote */
+    GArray *strings;        /* BatchString */
+    GArray *spans;          /* BatchSpan */
+    GArray *parents;        /* SpanId */
+    GArray *annotations;    /* BatchAnnotation */
+    guint annotations_room; /* that many are known to fit */
+    GArray *notes;          /* BatchNote */
     BatchSender sender;
     /* Owned copies for builders whose input does not outlive the batch; decoders leave it empty and point into the
      * frame, which must then outlive the batch. */

@@ -133,8 +133,17 @@ static inline const guint8 *short_field(const guint8 *at, const guint8 *end, gui
     return at + 2;
 }
 
-/* Nearly all attributes are a short key and a short text, in this order. FALSE: another form. */
-static gboolean plain_pair(const ProtoField *pair, BatchString *key, BatchString *text) {
+/* The bytes of an AnyValue that is a whole number and nothing else. */
+static gboolean plain_number(const guint8 *at, const guint8 *end, guint64 *number) {
+    ProtoReader reader = proto_reader(at, (gsize)(end - at));
+    ProtoField field = {0};
+    if (!proto_next(&reader, &field) || field.key != NUMBER(3) || reader.at != end) return FALSE;
+    *number = field.value;
+    return TRUE;
+}
+
+/* Nearly all attributes are a short key and a short text or a whole number, in this order. FALSE: another form. */
+static gboolean plain_pair(ServiceSpans *spans, const ProtoField *pair, BatchString *key, BatchString *text) {
     enum { FIELD_1 = 1 << 3 | PROTO_BYTES, FIELD_2 = 2 << 3 | PROTO_BYTES };
     const guint8 *end = pair->data + pair->length;
     guint32 any_length;
@@ -143,16 +152,22 @@ static gboolean plain_pair(const ProtoField *pair, BatchString *key, BatchString
     key->data = (const char *)at;
     at = short_field(at + key->length, end, FIELD_2, &any_length);
     if (at == NULL || at + any_length != end) return FALSE;
-    at = short_field(at, end, FIELD_1, &text->length);
-    if (at == NULL || at + text->length != end) return FALSE;
-    text->data = (const char *)at;
+
+    const guint8 *in_text = short_field(at, end, FIELD_1, &text->length);
+    if (G_LIKELY(in_text != NULL && in_text + text->length == end)) {
+        text->data = (const char *)in_text;
+        return TRUE;
+    }
+    guint64 number;
+    if (!plain_number(at, end, &number)) return FALSE;
+    *text = service_digits(spans, (gint64)number);
     return TRUE;
 }
 
 static void attribute(ServiceSpans *spans, const ProtoField *field, TakeAttribute take) {
     BatchString key, plain;
     ProtoReader value;
-    if (plain_pair(field, &key, &plain)) {
+    if (plain_pair(spans, field, &key, &plain)) {
         take(spans, key, plain);
         return;
     }
