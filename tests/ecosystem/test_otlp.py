@@ -132,6 +132,42 @@ def test_partial_success(plumbd):
     assert "zero id: 1" in partial["errorMessage"] and "time" in partial["errorMessage"]
 
 
+def field(number, content):
+    """A field of protobuf: of bytes, or a number as its varint."""
+    kind = 0 if isinstance(content, int) else 2
+    return bytes([number << 3 | kind]) + (varint(content) if kind == 0 else varint(len(content)) + content)
+
+
+def varint(number):
+    number %= 2**64
+    return bytes([number]) if number < 128 else bytes([number % 128 + 128]) + varint(number // 128)
+
+
+# An AnyValue: the text that it becomes; None: it is none, and the body is refused.
+VALUES = {
+    "text": (field(1, b"GET"), "GET"),
+    "number": (field(3, 443), "443"),
+    "negative": (field(3, -(2**63)), str(-(2**63))),
+    "the last of two counts": (field(3, 443) + field(1, b"https"), "https"),
+    "a later number counts": (field(1, b"https") + field(3, 443), "443"),
+    "truth": (field(2, 1), "true"),
+    "unknown and a number": (field(9, 7) + field(3, 1), "1"),
+    "bytes": (field(7, b"ab"), "YWI="),
+    "a number that is cut": (field(3, 443)[:-1], None),
+    "more than 64 bits": (b"\x18" + b"\xff" * 9 + b"\x7f", None),
+}
+
+
+def test_values_of_protobuf(plumbd):
+    for i, (name, (value, text)) in enumerate(VALUES.items(), 1):
+        key = field(9, field(1, b"k") + field(2, value))
+        span = field(1, i.to_bytes(16, "big")) + field(2, i.to_bytes(8, "big")) + field(5, b"work") + key
+        body = field(1, field(2, field(2, span)))
+        assert post(plumbd, body, "application/x-protobuf")[0] == (400 if text is None else 200), name
+        if text is not None:
+            assert plumbd.ask(f"trace?id={i:016x}")["spans"][0]["annotations"]["k"] == text, name
+
+
 def test_long_texts_are_cut(plumbd):
     """One text that is too long costs no span."""
     long_value, long_name = "ä" * 40_000, "n" * 3_000
