@@ -59,7 +59,7 @@ static const Question questions[] = {
     {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "scale", "limit")},
     {"pipelines", answer_pipelines, ALLOW("app", "stage", "limit")},
     {"samples", answer_samples, ALLOW("host", "since", "until", "step")},
-    {"advise", answer_advise, ALLOW("app", "method", "node", "all", "simulate", "since", "until", "limit")},
+    {"advise", answer_advise, ALLOW("app", "method", "node", "limits", "all", "simulate", "since", "until", "limit")},
     {"apps", answer_apps, ALLOW("advice", "limit")},
     {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
     {"jobs", answer_jobs, ALLOW("app", "limit")},

@@ -14,9 +14,20 @@ static const ElephantRow *row_of(const Elephant *elephant, const char *rule) {
     g_assert_not_reached();
 }
 
+static Elephant *made_judged(const Made *made) {
+    ElephantLimits limits;
+    elephant_limits_init(&limits);
+    return elephant_judge(made->facts, &limits);
+}
+
 static void assert_rule(const Made *made, const char *rule, Severity expected) {
-    g_autoptr(Elephant) elephant = elephant_judge(made->facts);
+    g_autoptr(Elephant) elephant = made_judged(made);
     g_assert_cmpuint(row_of(elephant, rule)->severity, ==, expected);
+}
+
+static void assert_note(const Made *made, const char *rule, const char *note) {
+    g_autoptr(Elephant) elephant = made_judged(made);
+    g_assert_cmpstr(row_of(elephant, rule)->note, ==, note);
 }
 
 static void test_settings(void) {
@@ -95,7 +106,7 @@ static void test_resource_skew(void) {
         made_set(&made, "yarn.nodemanager.resource.memory-mb", "65536");
         made_set(&made, "spark.executor.cores", table[i].cores);
         made_set(&made, "spark.executor.memory", table[i].memory);
-        g_autoptr(Elephant) elephant = elephant_judge(made.facts);
+        g_autoptr(Elephant) elephant = made_judged(&made);
         const ElephantRow *row = row_of(elephant, "resource skew");
         g_assert_cmpuint(row->severity, ==, table[i].expected);
         g_assert_nonnull(strstr(row->note, table[i].note));
@@ -104,7 +115,7 @@ static void test_resource_skew(void) {
     made_plain(&made);
     made_set(&made, "spark.executor.cores", "4");
     made_set(&made, "yarn.nodemanager.resource.memory-mb", "-1"); /* seen in logs of 4.3 */
-    g_autoptr(Elephant) elephant = elephant_judge(made.facts);
+    g_autoptr(Elephant) elephant = made_judged(&made);
     g_assert_false(row_of(elephant, "resource skew")->known);
 }
 
@@ -171,6 +182,14 @@ static void test_rates(void) {
 
     g_auto(Made) made;
     made_plain(&made);
+    put_stage(&made, 6, 4, 0); /* as it was described, with what is right beside it */
+    assert_note(&made, "failed tasks of a stage", "corrected: severe (from 0.4 on, which the tool never says)");
+    put_stage(&made, 601, 399, 0);
+    assert_note(&made, "failed tasks of a stage", NULL);
+    put_stage(&made, 5, 5, 0);
+    assert_note(&made, "failed tasks of a stage", NULL);
+    g_array_set_size(made.facts->stages, 0);
+
     for (guint i = 0; i < 10; i++) {
         const AdviseJob job = {.job = i, .failed = i == 0};
         const AdviseStage stage = {.stage = i, .failed = i < 3};
@@ -179,6 +198,60 @@ static void test_rates(void) {
     }
     assert_rule(&made, "failed jobs", SEVERITY_LOW);
     assert_rule(&made, "failed stages", SEVERITY_MODERATE);
+}
+
+static void assert_told(const Made *made, const char *told, const char *rule, Severity expected) {
+    GError *error = NULL;
+    ElephantLimits limits;
+    elephant_limits_init(&limits);
+    elephant_limits_parse(&limits, told, &error);
+    g_assert_no_error(error);
+    g_autoptr(Elephant) elephant = elephant_judge(made->facts, &limits);
+    g_assert_cmpuint(row_of(elephant, rule)->severity, ==, expected);
+}
+
+/* Each list can be told: of every rule that one has, and of no other. */
+static void test_told_limits(void) {
+    g_auto(Made) made;
+    made_plain(&made);
+    made_set(&made, "spark.executor.memory", "4g");
+    made.facts->run_ms = 1e6;
+    made.facts->gc_ms = 60e3; /* 0.06 */
+    put_stage(&made, 6, 4, 0);
+    assert_told(&made, "gc=0.05/0.06/0.07/0.08", "garbage collection", SEVERITY_MODERATE);
+    assert_told(&made, "gc=0.05/0.06/0.07/0.08", "much garbage collection", SEVERITY_NONE);
+    assert_told(&made, "executor-memory=1g/2g/3g/5g,gc=0/0/0/0", "executor memory", SEVERITY_SEVERE);
+    assert_told(&made, "executor-memory=1g/2g/3g/5g,gc=0/0/0/0", "garbage collection", SEVERITY_CRITICAL);
+    assert_told(&made, "failures=0.1/0.3/0.4/0.5", "failed tasks of a stage", SEVERITY_SEVERE);
+    assert_told(&made, "failures=never/never/never/0.5", "failed tasks of a stage", SEVERITY_NONE);
+    assert_told(&made, "little-gc=0.07/0.06/0.05/never", "little garbage collection", SEVERITY_MODERATE);
+    assert_told(&made, "failed-tasks=0.5/0.6/0.7/0.8", "failed tasks", SEVERITY_NONE);
+
+    static const struct {
+        const char *told, *says;
+    } wrong[] = {
+        {"", "none is told"},
+        {"gc", "has no ="},
+        {"gc=1/2/3", "not four limits"},
+        {"gc=1/2/3/4/5", "not four limits"},
+        {"gc=1/2/3/x", "not four limits"},
+        {"gc=1/2/3/nan", "not four limits"},
+        {"gc=1/2/3/-4", "not four limits"},
+        {"gc=1g/2g/3g/4g", "not four limits"},
+        {"gc=1/2/never/1", "rise"},
+        {"little-gc=0.1/0.2/0.3/0.4", "fall"},
+        {"gc=0.1/0.2/0.3/0.4,", "has no ="},
+        {"collection=1/2/3/4", "there are resource-skew, executor-memory"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        ElephantLimits limits, kept;
+        elephant_limits_init(&limits);
+        kept = limits;
+        g_assert_false(elephant_limits_parse(&limits, wrong[i].told, &error));
+        g_assert_nonnull(strstr(error->message, wrong[i].says));
+        g_assert_cmpmem(&limits, sizeof limits, &kept, sizeof kept);
+    }
 }
 
 static void test_times(void) {
@@ -206,7 +279,7 @@ static void test_score(void) {
     put_stage(&made, 90, 10, 0);
     made.facts->run_ms = 100;
     made.facts->gc_ms = 15;
-    g_autoptr(Elephant) elephant = elephant_judge(made.facts);
+    g_autoptr(Elephant) elephant = made_judged(&made);
     g_assert_cmpuint(elephant->scores[GROUP_CONFIGURATION], ==, 200); /* serializer and shuffle service: MODERATE */
     g_assert_cmpuint(elephant->groups[GROUP_STAGES], ==, SEVERITY_LOW);
     g_assert_cmpuint(elephant->scores[GROUP_STAGES], ==, 0);
@@ -262,11 +335,6 @@ static void test_later_stages(void) {
     assert_rule(&made, "task skew", SEVERITY_NONE);
     put_stage(&made, 0, 7, 0); /* without one finished task */
     assert_rule(&made, "failed tasks", SEVERITY_CRITICAL);
-}
-
-static void assert_note(const Made *made, const char *rule, const char *note) {
-    g_autoptr(Elephant) elephant = elephant_judge(made->facts);
-    g_assert_cmpstr(row_of(elephant, rule)->note, ==, note);
 }
 
 static void test_later_advice(void) {
@@ -372,7 +440,7 @@ static void test_later_collection(void) {
         assert_rule(&made, "little garbage collection", (Severity)i);
     }
     made.facts->gc_ms = 0;
-    g_autoptr(Elephant) elephant = elephant_judge(made.facts);
+    g_autoptr(Elephant) elephant = made_judged(&made);
     g_assert_cmpuint(elephant->groups[GROUP_LATER], ==, SEVERITY_CRITICAL);
     g_assert_cmpuint(elephant->severity, ==, SEVERITY_MODERATE);
     g_assert_cmpuint(elephant->scores[GROUP_LATER], ==, 0);
@@ -385,6 +453,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/drelephant/resource-skew", test_resource_skew);
     g_test_add_func("/drelephant/spreads", test_spreads);
     g_test_add_func("/drelephant/rates", test_rates);
+    g_test_add_func("/drelephant/told-limits", test_told_limits);
     g_test_add_func("/drelephant/times", test_times);
     g_test_add_func("/drelephant/score", test_score);
     g_test_add_func("/drelephant/later/stages", test_later_stages);

@@ -149,7 +149,7 @@ static const struct Case {
     {"advise-simulate", "advise", "app=app-20201121105300-0001&simulate=true"},
     {"advise-all", "advise", "since=2020-11-21T10:00:00Z&until=2020-11-22T00:00:00Z&limit=1"},
     {"advise", "advise", "app=app-20201121105300-0001&all=true"},
-    {"advise-drelephant", "advise", "app=app-20201121105300-0001&method=drelephant"},
+    {"advise-drelephant", "advise", "app=app-20201121105300-0001&method=drelephant&limits=gc=0.1/0.15/never/0.3"},
     {"stages", "stages", "app=app-20201121105300-0001"},
     {"stages-one", "stages", "app=latest&stage=0.0"},
     {"stages-by-stragglers", "stages", "app=latest&sort=stragglers&limit=1"},

@@ -186,7 +186,7 @@ def test_each_analysis_is_understood_by_plumb(shell):
     }
     named = {"a": "2h..1h", "b": "1h..", "ratio": "2"}
     exclude_each_other = {("nodes", name) for name in ("on-host", "predict", "on")} | {("diff", "stage")}
-    exclude_each_other |= {("advise", name) for name in ("since", "until", "simulate", "node")}
+    exclude_each_other |= {("advise", name) for name in ("since", "until", "simulate", "node", "limits")}
     for row in shell.ask("shell/analyses")["analyses"]:
         parameters = {}
         for one in row["parameters"]:

@@ -297,6 +297,37 @@ def test_table(tmp_path, plumb_program, table):
     assert (answer["severity"], answer["score"]) == (severity, score)
 
 
+def test_limits(tmp_path, plumb_program):
+    """Where severities begin may be told: of a log of which 0.0141 was garbage collection, and 2 of 10 tasks failed."""
+    store = tmp_path / "store"
+    log = RECORDED / "3.5.6/failed_tasks.zstd"
+    subprocess.run([plumb_program, "import", "--store", store, log], check=True, capture_output=True)
+
+    def asked(*words):
+        command = [plumb_program, "advise", "latest", "--store", store, "--method", "drelephant", *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
+
+    told = "gc=0.005/0.014/0.02/0.03,failures=0.1/0.15/0.2/never"
+    rules = {
+        rule["rule"]: rule
+        for group in json.loads(asked("--limits", told, "--json").stdout)["groups"]
+        for rule in group["rules"]
+    }
+    assert [rules[name]["severity"] for name in ("garbage collection", "failed tasks of a stage")] == [
+        "moderate",
+        "severe",
+    ]
+    assert f"by limits of your own: {told}" in asked("--limits", told).stdout
+    for wrong, says in (
+        ("gc=1/2", "not four limits"),
+        ("heap=1/2/3/4", "there are resource-skew"),
+        ("", "none is told"),
+    ):
+        done = asked("--limits", wrong)
+        assert done.returncode != 0 and says in done.stderr, done
+    assert "limits is for method=drelephant" in asked("--method", "ours", "--limits", told).stderr
+
+
 def test_node(tmp_path, plumb_program):
     """What a node has may be told: (16 / 1) / (64 / 0.5) = 0.125, of whole executors 16 by cores and 73 by memory."""
     store = tmp_path / "store"

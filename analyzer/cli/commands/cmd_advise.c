@@ -70,6 +70,8 @@ static const Option options[] = {
      "ours"},
     {"node", OPTION_TEXT, "16c,64g", "node",
      "cores and memory of a node, for Dr. Elephant's table, where no log says it", NULL},
+    {"limits", OPTION_TEXT, "RULE=L/M/S/C", "limits",
+     "where severities of Dr. Elephant's table begin: gc=0.1/0.15/never/0.3,failures=..., by commas", NULL},
     {"fail-on", OPTION_CHOICE, "low|moderate|severe|critical", NULL,
      "exit with 3 when a finding is as severe or more, and the job's doing", NULL},
     OPTION_PERIOD,

@@ -216,7 +216,10 @@ void show_drelephant(const json_t *document, const ShowOptions *options, GString
     show_head(style, document, out);
     g_autofree char *severity = show_text(style, document, "severity");
     g_autofree char *score = unit_count(field_number(document, "score"));
-    g_string_append_printf(out, "severity %s, score %s\n\n", severity, score);
+    g_autofree char *limits = show_text(style, document, "limits");
+    g_string_append_printf(out, "severity %s, score %s", severity, score);
+    if (limits[0] != '\0') g_string_append_printf(out, ", by limits of your own: %s", limits);
+    g_string_append(out, "\n\n");
 
     gsize i;
     const json_t *group;

@@ -5,19 +5,12 @@
 
 #include "analyzer/diagnosis/advise/drelephant_rows.h"
 
-#define MIB         (1024.0 * 1024)
-#define GIB         (1024 * MIB)
-#define LEAST_BYTES (100 * MIB) /* spreads of less are none */
-#define LEAST_MS    (5 * 60e3)
-#define MS_A_MINUTE 60e3
-
-static const double failure_limits[] = {0.1, 0.3, NAN, 0.5};
-static const double minute_limits[] = {15, 30, 45, 60};
-static const double gc_limits[] = {0.08, 0.1, 0.15, 0.2};
-static const double skew_limits[] = {1.25, 1.5, 1.75, 2};
-static const double memory_limits[] = {10 * GIB, 15 * GIB, 20 * GIB, 25 * GIB};
-static const double core_limits[] = {4, 6, 8, 10};
-static const double overhead_limits[] = {2 * GIB, 4 * GIB, 6 * GIB, 8 * GIB};
+#define MIB             (1024.0 * 1024)
+#define GIB             (1024 * MIB)
+#define LEAST_BYTES     (100 * MIB) /* spreads of less are none */
+#define LEAST_MS        (5 * 60e3)
+#define MS_A_MINUTE     60e3
+#define FAILURES_SEVERE 0.4
 
 const char *elephant_group_name(ElephantGroup group) {
     static const char *const names[] = {"configuration", "executors", "stages", "jobs", "gc", "later"};
@@ -30,6 +23,8 @@ Severity elephant_reached(double value, const double limits[4]) {
         if (value >= limits[i]) reached = (Severity)(i + 1);
     return reached;
 }
+
+const double *elephant_limits(const Elephant *elephant, ElephantList list) { return elephant->limits.of[list]; }
 
 ElephantRow *elephant_row(Elephant *elephant, ElephantGroup group, const char *rule, Severity severity, char *value) {
     const ElephantRow row = {group, rule, severity, TRUE, value, NULL};
@@ -92,8 +87,9 @@ static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
         return;
     }
 
+    const double *limits = elephant_limits(elephant, LIMITS_RESOURCE_SKEW);
     const double skew = (node_cores / cores) / (node_bytes / memory);
-    ElephantRow *row = elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(skew, skew_limits),
+    ElephantRow *row = elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(skew, limits),
                                     g_strdup_printf("%.3g", skew));
     const double by_cores = floor(node_cores / cores), by_memory = floor(node_bytes / executor_bytes(facts));
     if (by_cores <= 0 || by_memory <= 0) {
@@ -103,12 +99,12 @@ static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
     const double right = MAX(by_cores / by_memory, by_memory / by_cores);
     row->note = g_strdup_printf("corrected: %.3g, %s (whole executors with their overhead; below 1 is as bad; none "
                                 "where YARN does not count cores)",
-                                right, severity_name(elephant_reached(right, skew_limits)));
+                                right, severity_name(elephant_reached(right, limits)));
 }
 
-static void judge_size(Elephant *elephant, const char *rule, double bytes, const double limits[4]) {
+static void judge_size(Elephant *elephant, const char *rule, double bytes, ElephantList list) {
     char *text = bytes >= 0 ? bytes_text(bytes) : g_strdup("not set");
-    elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(bytes, limits), text);
+    elephant_row(elephant, GROUP_CONFIGURATION, rule, elephant_reached(bytes, elephant_limits(elephant, list)), text);
 }
 
 static void judge_above(const AdviseFacts *facts, Elephant *elephant, const char *rule, double most) {
@@ -123,11 +119,12 @@ static void judge_configuration(const AdviseFacts *facts, Elephant *elephant) {
     judge_serializer(facts, elephant);
     judge_shuffle_service(facts, elephant);
     judge_resource_skew(facts, elephant);
-    judge_size(elephant, "executor memory", advise_bytes(facts, "spark.executor.memory", MIB), memory_limits);
+    judge_size(elephant, "executor memory", advise_bytes(facts, "spark.executor.memory", MIB), LIMITS_EXECUTOR_MEMORY);
     const double cores = executor_cores(facts);
-    elephant_row(elephant, GROUP_CONFIGURATION, "executor cores", elephant_reached(cores, core_limits),
+    elephant_row(elephant, GROUP_CONFIGURATION, "executor cores",
+                 elephant_reached(cores, elephant_limits(elephant, LIMITS_EXECUTOR_CORES)),
                  g_strdup_printf("%.0f", cores));
-    judge_size(elephant, "executor overhead", overhead_bytes(facts), overhead_limits);
+    judge_size(elephant, "executor overhead", overhead_bytes(facts), LIMITS_EXECUTOR_OVERHEAD);
     judge_above(facts, elephant, "minExecutors", 1);
     judge_above(facts, elephant, "maxExecutors", 900);
     elephant_row(elephant, GROUP_CONFIGURATION, "jars with *",
@@ -154,7 +151,7 @@ static char *amount_text(double amount, double least) {
 }
 
 static void judge_spread(Elephant *elephant, const char *rule, GArray *values, double least) {
-    static const double limits[] = {1.3335214321633240, 1.7782794100389228, 3.1622776601683795, 10};
+    const double *limits = elephant_limits(elephant, LIMITS_SPREAD);
     if (values->len == 0) {
         elephant_unknown(elephant, GROUP_EXECUTORS, rule, "no executor is known");
         return;
@@ -207,10 +204,17 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
 
 /* ---- stages, jobs, garbage collection ---- */
 
+/* Its limits have none for SEVERE. */
+static void failures_row(Elephant *elephant, ElephantGroup group, const char *rule, double rate, char *text) {
+    const double *limits = elephant_limits(elephant, LIMITS_FAILURES);
+    ElephantRow *row = elephant_row(elephant, group, rule, elephant_reached(rate, limits), text);
+    if (isnan(limits[2]) && rate >= FAILURES_SEVERE && row->severity < SEVERITY_SEVERE)
+        row->note = g_strdup_printf("corrected: severe (from %.3g on, which the tool never says)", FAILURES_SEVERE);
+}
+
 static void judge_rate(Elephant *elephant, ElephantGroup group, const char *rule, guint failed, guint all) {
     const double rate = all > 0 ? (double)failed / all : 0;
-    elephant_row(elephant, group, rule, elephant_reached(rate, failure_limits),
-                 g_strdup_printf("%.3g (%u of %u)", rate, failed, all));
+    failures_row(elephant, group, rule, rate, g_strdup_printf("%.3g (%u of %u)", rate, failed, all));
 }
 
 static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
@@ -230,10 +234,11 @@ static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
     }
 
     judge_rate(elephant, GROUP_STAGES, "failed stages", failed, facts->stages->len);
-    elephant_row(elephant, GROUP_STAGES, "failed tasks of a stage", elephant_reached(worst, failure_limits),
+    failures_row(elephant, GROUP_STAGES, "failed tasks of a stage", worst,
                  worst_stage < 0 ? g_strdup("0")
                                  : g_strdup_printf("%.3g in stage %" G_GINT64_FORMAT, worst, worst_stage));
-    elephant_row(elephant, GROUP_STAGES, "stage run time", elephant_reached(longest, minute_limits),
+    elephant_row(elephant, GROUP_STAGES, "stage run time",
+                 elephant_reached(longest, elephant_limits(elephant, LIMITS_STAGE_MINUTES)),
                  longest_stage < 0 ? g_strdup("0 min")
                                    : g_strdup_printf("%.3g min in stage %" G_GINT64_FORMAT, longest, longest_stage));
 }
@@ -249,12 +254,13 @@ static void judge_jobs(const AdviseFacts *facts, Elephant *elephant) {
         if (rate > worst) worst = rate, worst_job = job->job;
     }
     judge_rate(elephant, GROUP_JOBS, "failed jobs", failed, facts->jobs->len);
-    elephant_row(elephant, GROUP_JOBS, "failed tasks of a job", elephant_reached(worst, failure_limits),
+    failures_row(elephant, GROUP_JOBS, "failed tasks of a job", worst,
                  worst_job < 0 ? g_strdup("0") : g_strdup_printf("%.3g in job %" G_GINT64_FORMAT, worst, worst_job));
 }
 
-Elephant *elephant_judge(const AdviseFacts *facts) {
+Elephant *elephant_judge(const AdviseFacts *facts, const ElephantLimits *limits) {
     Elephant *elephant = g_new0(Elephant, 1);
+    elephant->limits = *limits;
     guint64 tasks = 0;
     elephant->rows = g_array_new(FALSE, TRUE, sizeof(ElephantRow));
     judge_configuration(facts, elephant);
@@ -262,7 +268,7 @@ Elephant *elephant_judge(const AdviseFacts *facts) {
     judge_stages(facts, elephant);
     judge_jobs(facts, elephant);
     const double gc = facts->run_ms > 0 ? facts->gc_ms / facts->run_ms : 0;
-    elephant_row(elephant, GROUP_GC, "garbage collection", elephant_reached(gc, gc_limits),
+    elephant_row(elephant, GROUP_GC, "garbage collection", elephant_reached(gc, elephant_limits(elephant, LIMITS_GC)),
                  g_strdup_printf("%.3g", gc));
 
     for (guint i = 0; i < facts->stages->len; i++)

@@ -5,6 +5,7 @@
  * A value on a limit has reached it. */
 #pragma once
 
+#include "analyzer/diagnosis/advise/drelephant_limits.h"
 #include "analyzer/diagnosis/advise/finding.h"
 
 typedef enum {
@@ -29,10 +30,11 @@ typedef struct ElephantRow {
 
 typedef struct Elephant {
     GArray *rows; /* ElephantRow */
+    ElephantLimits limits;
     Severity severity, groups[ELEPHANT_GROUPS];
     guint64 score, scores[ELEPHANT_GROUPS]; /* severity times tasks; 0 of NONE and LOW */
 } Elephant;
 
-Elephant *elephant_judge(const AdviseFacts *facts);
+Elephant *elephant_judge(const AdviseFacts *facts, const ElephantLimits *limits);
 void elephant_free(Elephant *elephant);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Elephant, elephant_free)

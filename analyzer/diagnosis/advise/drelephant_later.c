@@ -24,15 +24,6 @@
 #define FRACTION_FLOOR 0.05
 #define RUN_FLOOR_MS   (5 * MS_A_MINUTE) /* below */
 
-static const double long_limits[] = {2.5, 5, 10, 15};
-static const double skew_limits[] = {2, 4, 8, 16};
-static const double spill_limits[] = {0.01, 0.1, 0.25, 0.5};
-static const double failed_limits[] = {0.05, 0.1, 0.15, 0.2};
-static const double gc_limits[] = {0.08, 0.09, 0.1, 0.15};
-static const double little_gc_limits[] = {0.05, 0.04, 0.03, 0.01}; /* from here down */
-static const double memory_limits[] = {1.25, 1.5, 2, 3};
-static const double unified_limits[] = {0.7, 0.6, 0.4, 0.2}; /* from here down */
-
 /* How far down. */
 static Severity fallen_to(double value, const double limits[4]) {
     Severity reached = SEVERITY_NONE;
@@ -57,11 +48,12 @@ static Worst worst_of(const AdviseFacts *facts, double (*value_of)(const AdviseS
     return worst;
 }
 
-static ElephantRow *worst_row(Elephant *elephant, const char *rule, const Worst *worst, const double limits[4]) {
+static ElephantRow *worst_row(Elephant *elephant, const char *rule, const Worst *worst, ElephantList list) {
     char *text = worst->stage == NULL
                      ? g_strdup("0")
                      : g_strdup_printf("%.3g in stage %" G_GINT64_FORMAT, worst->value, worst->stage->stage);
-    return elephant_row(elephant, GROUP_LATER, rule, elephant_reached(worst->value, limits), text);
+    return elephant_row(elephant, GROUP_LATER, rule, elephant_reached(worst->value, elephant_limits(elephant, list)),
+                        text);
 }
 
 /* ---- stages ---- */
@@ -114,15 +106,15 @@ static char *spill_advice(const AdviseFacts *facts, const AdviseStage *stage) {
 static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
     const Worst longest = worst_of(facts, median_minutes), skew = worst_of(facts, skew_of);
     const Worst spill = worst_of(facts, spill_of), failed = worst_of(facts, failures_of);
-    ElephantRow *row = worst_row(elephant, "long tasks, minutes", &longest, long_limits);
+    ElephantRow *row = worst_row(elephant, "long tasks, minutes", &longest, LIMITS_LONG_TASKS);
     if (row->severity > SEVERITY_NONE)
         row->note = g_strdup_printf(
             "recommended: %.0f partitions",
             MIN(ceil(longest.stage->tasks * longest.stage->run.median / WANTED_TASK_MS), MOST_PARTITIONS));
-    worst_row(elephant, "task skew", &skew, skew_limits);
-    row = worst_row(elephant, "spill", &spill, spill_limits);
+    worst_row(elephant, "task skew", &skew, LIMITS_TASK_SKEW);
+    row = worst_row(elephant, "spill", &spill, LIMITS_SPILL);
     if (row->severity > SEVERITY_NONE) row->note = spill_advice(facts, spill.stage);
-    worst_row(elephant, "failed tasks", &failed, failed_limits);
+    worst_row(elephant, "failed tasks", &failed, LIMITS_FAILED_TASKS);
 }
 
 /* ---- executors ---- */
@@ -141,7 +133,8 @@ static void judge_heap(const AdviseFacts *facts, Elephant *elephant) {
     }
 
     const double asked = memory_asked(facts, profile), times = asked / (peak + HEAP_RESERVED);
-    const Severity severity = asked > HEAP_FLOOR ? elephant_reached(times, memory_limits) : SEVERITY_NONE;
+    const Severity severity =
+        asked > HEAP_FLOOR ? elephant_reached(times, elephant_limits(elephant, LIMITS_MEMORY_ASKED)) : SEVERITY_NONE;
     ElephantRow *row =
         elephant_row(elephant, GROUP_LATER, rule, severity, g_strdup_printf("%.3g times the peak and 300 MiB", times));
     if (row->severity == SEVERITY_NONE) return;
@@ -169,7 +162,8 @@ static void judge_unified(const AdviseFacts *facts, Elephant *elephant) {
         elephant_unknown(elephant, GROUP_LATER, rule, "the log has no peaks of execution and storage memory");
     else
         elephant_row(elephant, GROUP_LATER, rule,
-                     above_floors(facts, user) ? fallen_to(most, unified_limits) : SEVERITY_NONE,
+                     above_floors(facts, user) ? fallen_to(most, elephant_limits(elephant, LIMITS_UNIFIED_MEMORY))
+                                               : SEVERITY_NONE,
                      g_strdup_printf("%.3g of what it may have", most));
 }
 
@@ -187,10 +181,11 @@ static void judge_collection(const AdviseFacts *facts, Elephant *elephant) {
     const double share = share_of(facts->gc_ms, facts->run_ms);
     const gboolean enough = facts->run_ms >= RUN_FLOOR_MS;
     elephant_row(elephant, GROUP_LATER, "much garbage collection",
-                 enough ? elephant_reached(share, gc_limits) : SEVERITY_NONE, g_strdup_printf("%.3g", share));
+                 enough ? elephant_reached(share, elephant_limits(elephant, LIMITS_MUCH_GC)) : SEVERITY_NONE,
+                 g_strdup_printf("%.3g", share));
     if (facts->run_ms > 0)
-        elephant_row(elephant, GROUP_LATER, "little garbage collection", fallen_to(share, little_gc_limits),
-                     g_strdup_printf("%.3g", share));
+        elephant_row(elephant, GROUP_LATER, "little garbage collection",
+                     fallen_to(share, elephant_limits(elephant, LIMITS_LITTLE_GC)), g_strdup_printf("%.3g", share));
     else
         elephant_unknown(elephant, GROUP_LATER, "little garbage collection", "no task ran");
 }

@@ -247,8 +247,8 @@ static json_t *rules_json(const Elephant *elephant, guint group) {
     return rules;
 }
 
-static void add_elephant(json_t *answer, const AdviseFacts *facts) {
-    g_autoptr(Elephant) elephant = elephant_judge(facts);
+static void add_elephant(json_t *answer, const AdviseFacts *facts, const ElephantLimits *limits) {
+    g_autoptr(Elephant) elephant = elephant_judge(facts, limits);
     json_t *groups = json_array();
     for (guint i = 0; i < ELEPHANT_GROUPS; i++) {
         json_t *object = json_object();
@@ -304,12 +304,20 @@ static gboolean put_node(const Asked *asked, AdviseFacts *facts, SparkRecords *t
     return TRUE;
 }
 
-static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts) {
+static gboolean limits_told(const Asked *asked, ElephantLimits *limits, GError **error) {
+    const char *told = params_text(asked->params, "limits");
+    elephant_limits_init(limits);
+    return told == NULL || elephant_limits_parse(limits, told, error);
+}
+
+static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts,
+                               const ElephantLimits *limits) {
     json_t *answer = json_object();
     json_add_app(asked, answer, entry);
     json_object_set_new(answer, "method", json_string("drelephant"));
+    json_add_text(answer, "limits", params_text(asked->params, "limits"));
     add_sums(answer, facts);
-    add_elephant(answer, facts);
+    add_elephant(answer, facts, limits);
     return answer;
 }
 
@@ -331,10 +339,14 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     if (!params_flag(asked->params, "simulate", &simulate, error)) return NULL;
     if (!params_choice(asked->params, "method", methods, &method, error)) return NULL;
     const gboolean all_apps = params_text(asked->params, "app") == NULL && params_text(asked->params, "since") != NULL;
-    if (method == 0 && params_text(asked->params, "node") != NULL) {
-        fail(error, PLUMB_ERROR_INPUT, "node is for method=drelephant");
+    static const char *const of_elephant[] = {"node", "limits"};
+    for (guint i = 0; method == 0 && i < G_N_ELEMENTS(of_elephant); i++) {
+        if (params_text(asked->params, of_elephant[i]) == NULL) continue;
+        fail(error, PLUMB_ERROR_INPUT, "%s is for method=drelephant", of_elephant[i]);
         return NULL;
     }
+    ElephantLimits limits;
+    if (!limits_told(asked, &limits, error)) return NULL;
     if (simulate && (all_apps || method != 0)) {
         fail(error, PLUMB_ERROR_INPUT, "simulate is of one application (app), and of no method");
         return NULL;
@@ -353,5 +365,5 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     if (!entry_facts_load(&all, asked, entry, sim, error)) return NULL;
     if (sim != NULL) return simulated_answer(asked, entry, &all, sim, error);
     if (method == 1 && !put_node(asked, all.facts, all.texts, error)) return NULL;
-    return method == 0 ? our_answer(asked, entry, &all, error) : elephant_answer(asked, entry, all.facts);
+    return method == 0 ? our_answer(asked, entry, &all, error) : elephant_answer(asked, entry, all.facts, &limits);
 }
