@@ -30,7 +30,7 @@ PROGRAM = Path(__file__).resolve().parent / "advise_jobs.py"
 VERSIONS = ["4.3.0", "3.5.6"]
 NS = 1e9
 SECONDS = 300
-COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "CPU s", "after", "change"]
+COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "foretold", "CPU s", "after", "change"]
 FIGURES = ("task", "cpu", "time", "saves", "saves_s")
 COLUMNS += ["saves", "saved", "time of jobs s", "after", "saves", "saved", "found", "gone"]
 # What these save are cores that stood idle, and no task's time.
@@ -184,6 +184,8 @@ def print_row(version, row):
     for figure in ("task", "cpu"):
         change = 100 * (after[figure] / before[figure] - 1)
         cells += [f"{before[figure]:.1f}", f"{after[figure]:.1f}", f"{change:+.0f} %"]
+        if figure == "task":
+            cells.append(f"{-100 * before['saves'] / before['task']:+.0f} %")
     cells += [f"{before['saves']:.1f}", f"{before['task'] - after['task']:.1f}"]
     cells += [f"{before['time']:.1f}", f"{after['time']:.1f}"]
     cells += [f"{before['saves_s']:.1f}", f"{before['time'] - after['time']:.1f}"]

@@ -21,7 +21,7 @@ void made_init(Made *made) {
     }
     AdviseStage stage = {.stage = 7, .name = "Exchange", .sql = TRUE, .tasks = 8, .end_ms = 90000, .task_ms = 360000};
     stage.sums[METRIC_RUN_MS] = 360000;
-    stage.time = stage.run = (AdviseSpread){8, 45000, 45000, 45000, 1, 1};
+    stage.time = stage.run = (AdviseSpread){8, 45000, 45000, 45000, 45000, 1, 1};
     g_array_append_val(facts->stages, stage);
 }
 
@@ -39,7 +39,8 @@ void made_set(Made *made, const char *key, const char *value) {
 AdviseStage *made_stage(Made *made) { return advise_stage(made->facts, 0); }
 
 AdviseSpread made_spread(double median, double max) {
-    return (AdviseSpread){.n = 8, .median = median, .p75 = median, .max = max, .max_task = 3, .max_partition = 5};
+    return (AdviseSpread){
+        .n = 8, .median = median, .p75 = median, .mean = median, .max = max, .max_task = 3, .max_partition = 5};
 }
 
 const Finding *finding_of(const Advice *advice, const char *rule) {

@@ -13,7 +13,10 @@ AdviseSpread advise_spread(const double *values, guint32 n) {
     if (n == 0) return spread;
     spread.median = order_median(values, n);
     spread.p75 = order_quantile(values, n, 0.75);
-    for (guint32 i = 0; i < n; i++) spread.max = MAX(spread.max, values[i]);
+    for (guint32 i = 0; i < n; i++) {
+        spread.max = MAX(spread.max, values[i]);
+        spread.mean += values[i] / n;
+    }
     return spread;
 }
 

@@ -11,8 +11,8 @@
 
 typedef struct AdviseSpread {
     guint32 n;
-    double median, p75, max;
-    gint64 max_task; /* attempt id of the greatest */
+    double median, p75, max, mean; /* mean: of a stage's tasks without those that met a starting executor */
+    gint64 max_task;               /* attempt id of the greatest */
     gint32 max_partition;
 } AdviseSpread;
 

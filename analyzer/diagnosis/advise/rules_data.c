@@ -51,10 +51,11 @@ static gboolean key_counts(const AdviseFacts *facts, const AdviseStage *stage) {
     return stage->tasks == set || (!stage->sql && set < 0);
 }
 
-/* What one more task costs, whatever its data: until it runs, and a little of its run. */
+/* What one more task costs, whatever its data: until it runs, and a little of its run. By means, as many tasks that
+ * wait for a processor cost what they wait together. */
 static double overhead_ms(const AdviseStage *stage, double median_bytes) {
-    const double around = MAX(stage->time.median - stage->run.median, 0);
-    return around + CLAMP(stage->run.median - median_bytes / BYTES_A_MS, 0, FIXED_MOST_MS);
+    const double around = MAX(stage->time.mean - stage->run.mean, 0);
+    return around + CLAMP(stage->run.mean - median_bytes / BYTES_A_MS, 0, FIXED_MOST_MS);
 }
 
 /* ---- spill ---- */
@@ -239,7 +240,7 @@ static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, const
     g_autofree char *all = bytes_text(stage_shuffle_bytes(stage));
 
     finding->what = g_strdup_printf("%s has %u tasks for %s, %s each.", name, stage->tasks, all, each);
-    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.median,
+    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.mean,
                      each_ms);
     finding_stage(finding, stage);
     finding->cost_ms = finding->saves_ms = MIN(gone * each_ms, stage->task_ms);
@@ -292,7 +293,7 @@ static void small_stage(const AdviseFacts *facts, const AdviseStage *stage, Advi
     g_autofree char *name = stage_text(stage), *each = bytes_text(stage->input.median), *all = bytes_text(bytes);
 
     finding->what = g_strdup_printf("%s reads %s in %u tasks, %s each.", name, all, stage->tasks, each);
-    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.median,
+    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.mean,
                      each_ms);
     finding_stage(finding, stage);
     finding->cost_ms = finding->saves_ms = MIN(gone * each_ms, stage->task_ms);
@@ -362,8 +363,11 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
                      stage->time.max_task, name, stage->time.max / 1e3, stage->time.median / 1e3, data->max_task);
     finding_stage(finding, stage);
     finding_task(finding, data->max_task);
-    finding->cost_ms = alone_ms * MAX(stage_slots(facts, stage), 1);
-    finding->saves_ms = skew_saves(facts, stage, alone_ms);
+    finding->cost_ms = finding->saves_ms = skew_saves(facts, stage, alone_ms);
+    if (finding->cost_ms <= 0) {
+        finding_evidence(finding, "no core stood idle for it: other tasks had them meanwhile");
+        finding->certainty = FINDING_POSSIBLE;
+    }
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     if (stage->sql && stage->join && advise_since(facts, 3, 0))
         skew_join(facts, stage, finding);

@@ -264,12 +264,36 @@ static AdviseSpread spread_of(const GArray *values, gint64 task, gint32 partitio
     return spread;
 }
 
+/* Of the tasks that were not the first of a slot. */
+static GArray *others_of(const GArray *values, const GArray *starts) {
+    guint start = 0;
+    GArray *others = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < values->len && allowance_goes_on(); i++) {
+        if (start < starts->len && g_array_index(starts, guint32, start) == i)
+            start++;
+        else
+            g_array_append_val(others, g_array_index(values, double, i));
+    }
+    return others;
+}
+
+/* Leaves out the first tasks of slots, whose executors still started, unless there are no others. */
+static void use_later_mean(AdviseSpread *spread, const GArray *values, const GArray *starts) {
+    double sum = 0;
+    if (starts->len == 0 || starts->len >= values->len) return;
+    g_autoptr(GArray) others = others_of(values, starts);
+    for (guint i = 0; i < others->len; i++) sum += g_array_index(others, double, i);
+    if (others->len > 0) spread->mean = sum / others->len;
+}
+
 static void finish_stages(Loading *loading) {
     for (guint i = 0; i < loading->lists->len && allowance_goes_on(); i++) {
         AdviseStage *stage = advise_stage(loading->facts, i);
         const StageLists *lists = &g_array_index(loading->lists, StageLists, i);
         stage->time = spread_of(lists->time, lists->time_task, lists->time_partition);
         stage->run = spread_of(lists->run, lists->run_task, lists->run_partition);
+        use_later_mean(&stage->time, lists->time, lists->starts);
+        use_later_mean(&stage->run, lists->run, lists->starts);
         stage->shuffle = spread_of(lists->shuffle, lists->shuffle_task, lists->shuffle_partition);
         stage->input = spread_of(lists->input, lists->input_task, lists->input_partition);
     }
@@ -310,14 +334,7 @@ static double data_at(const StageLists *lists, guint i) {
 
 /* The median time of the stage's other tasks; -1: there are none. */
 static double median_of_others(const StageLists *lists) {
-    guint start = 0;
-    g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; i < lists->time->len && allowance_goes_on(); i++) {
-        if (start < lists->starts->len && g_array_index(lists->starts, guint32, start) == i)
-            start++;
-        else
-            g_array_append_val(others, g_array_index(lists->time, double, i));
-    }
+    g_autoptr(GArray) others = others_of(lists->time, lists->starts);
     if (others->len == 0 || !allowance_goes_on_with(others->len * sizeof(double))) return -1;
     return advise_spread((const double *)(gconstpointer)others->data, others->len).median;
 }
