@@ -156,6 +156,12 @@ def test_export_import_export(ending, filled, tmp_path):
         other.clean_up()
 
 
+def test_a_folder_without_a_log(tmp_path):
+    (tmp_path / "events").mkdir()
+    done = run_plumb("import", "--store", tmp_path / "own", tmp_path / "events")
+    assert done.returncode == 0 and "no event log is there" in done.stdout, done
+
+
 def test_records_of_spark_come_along(tmp_path):
     """An application in a store of its own, exported, into a plumbd: the same answers, and again the same records."""
     store, path = tmp_path / "own", tmp_path / "records.json.zst"

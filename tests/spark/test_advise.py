@@ -55,7 +55,8 @@ def test_healthy(filled, version, log):
     daemon, keys = filled
     key = keys[version, log]
     assert "Nothing to advise" in daemon.plumb("advise", key).stdout
-    assert daemon.plumb("advise", key, "--conf").stdout == ""
+    conf = daemon.plumb("advise", key, "--conf")
+    assert conf.stdout == "" and "no setting of spark-submit to change" in conf.stderr
     assert daemon.plumb("advise", key, "--fail-on", "low").returncode == 0
 
 

@@ -57,6 +57,8 @@ static CliExit advise_run(Invocation *invocation) {
     const ShowOptions options = invocation_show_options(invocation);
     const Show show = elephant ? show_drelephant : conf ? show_advise_conf : show_advise;
     exit_code = invocation_print(invocation, document, show, &options);
+    if (conf && json_array_size(field_list(document, "conf")) == 0)
+        invocation_say("advise", "no setting of spark-submit to change; without --conf it says what was found");
     if (exit_code == CLI_OK) exit_code = judged(document, fail_on);
     json_decref(document);
     return exit_code;

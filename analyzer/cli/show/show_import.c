@@ -80,6 +80,9 @@ void show_log_import(const json_t *document, const ShowOptions *options, GString
     gsize i;
     const json_t *log;
     json_array_foreach((json_t *)field_list(document, "logs"), i, log) append_log(log, &options->style, out);
+    if (i == 0)
+        g_string_append(out, "no event log is there: Spark writes one to spark.eventLog.dir with "
+                             "spark.eventLog.enabled true\n");
     g_autofree char *added = show_count(field_number(document, "added"), "record added", "records added");
     g_autofree char *changed = unit_count(field_number(document, "changed"));
     g_autofree char *unchanged = unit_count(field_number(document, "unchanged"));
