@@ -454,6 +454,23 @@ static void test_allocation(void) {
     assert_change(finding_of(advice, "allocation"), 0, "spark.dynamicAllocation.shuffleTracking.enabled", "true");
     made_set(&made, "spark.shuffle.service.enabled", "true");
     ASSERT_FINDS(made, "allocation", FALSE);
+    made_set(&made, "spark.shuffle.service.enabled", "false");
+
+    /* Executors that hand their blocks on when they go, or shuffles that are kept elsewhere. */
+    made_set(&made, "spark.decommission.enabled", "true");
+    ASSERT_FINDS(made, "allocation", TRUE);
+    made_set(&made, "spark.storage.decommission.shuffleBlocks.enabled", "true");
+    ASSERT_FINDS(made, "allocation", FALSE);
+    made_set(&made, "spark.decommission.enabled", "false");
+    made_set(&made, "spark.shuffle.manager", "sort");
+    ASSERT_FINDS(made, "allocation", TRUE);
+    made_set(&made, "spark.shuffle.manager", "org.apache.spark.shuffle.celeborn.SparkShuffleManager");
+    ASSERT_FINDS(made, "allocation", FALSE);
+    made_set(&made, "spark.shuffle.manager", "org.apache.spark.shuffle.sort.SortShuffleManager");
+    made_set(&made, "spark.shuffle.sort.io.plugin.class", "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO");
+    ASSERT_FINDS(made, "allocation", TRUE);
+    made_set(&made, "spark.shuffle.sort.io.plugin.class", "com.example.RemoteShuffleDataIO");
+    ASSERT_FINDS(made, "allocation", FALSE);
 }
 
 static void test_serializer(void) {

@@ -199,11 +199,21 @@ void rule_locality(const AdviseFacts *facts, Advice *advice) {
 
 /* ---- dynamic allocation ---- */
 
+/* A plug-in of the cluster's own for shuffle files keeps them elsewhere than on the executors' disks. */
+static gboolean shuffles_elsewhere(const AdviseFacts *facts) {
+    const char *manager = advise_setting(facts, "spark.shuffle.manager");
+    const char *plugin = advise_setting(facts, "spark.shuffle.sort.io.plugin.class");
+    static const char *const own[] = {"sort", "tungsten-sort", "hash",
+                                      "org.apache.spark.shuffle.sort.SortShuffleManager", NULL};
+    if (manager != NULL && !g_strv_contains(own, manager)) return TRUE;
+    return plugin != NULL && !g_str_has_suffix(plugin, ".LocalDiskShuffleDataIO");
+}
+
 void rule_allocation(const AdviseFacts *facts, Advice *advice) {
     const char *tracking = "spark.dynamicAllocation.shuffleTracking.enabled";
     if (!advise_flag(facts, "spark.dynamicAllocation.enabled") || advise_flag(facts, "spark.shuffle.service.enabled"))
         return;
-    if (advise_flag(facts, tracking)) return;
+    if (advise_flag(facts, tracking) || shuffles_elsewhere(facts)) return;
     if (advise_flag(facts, "spark.decommission.enabled") &&
         advise_flag(facts, "spark.storage.decommission.shuffleBlocks.enabled"))
         return;
