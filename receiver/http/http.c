@@ -643,6 +643,8 @@ Http *http_start(const HttpOptions *options) {
         .names = http->names,
         .questions = options->backend.questions,
         .counters = options->counters,
+        .accept_counters = options->accept_counters,
+        .strangers = options->strangers,
         .timeout_ns = options->timeout_ns,
         .security = options->security,
         .audit = options->audit,
@@ -687,7 +689,7 @@ static void cancel_open(Http *http) {
 
 gint64 http_seen_ns(Http *http) {
     wake(http);
-    return atomic_load(&http->seen_ns);
+    return MIN(atomic_load(&http->seen_ns), http_server_seen_ns(http->server));
 }
 
 void http_stop_taking(Http *http) { http_posts_stop(http->posts); }

@@ -18,9 +18,11 @@ typedef struct HttpOptions {
     HttpBackend backend;
     const StateSources *state; /* of status, metrics and readiness */
     Shares *shares;
-    Counters *counters;       /* the HTTP thread's block */
-    IntakeOptions intake;     /* of spans that come over HTTP */
-    Counters *posts_counters; /* the block of the thread that takes them */
+    Counters *counters;        /* the HTTP thread's block */
+    Counters *accept_counters; /* that of the thread that accepts for it */
+    guint strangers;           /* connections that may be in their handshake */
+    IntakeOptions intake;      /* of spans that come over HTTP */
+    Counters *posts_counters;  /* the block of the thread that takes them */
     NameQuota *quota;
     Security *security;
     Audit *audit;
@@ -33,7 +35,8 @@ typedef struct HttpOptions {
 
 typedef struct Http Http;
 Http *http_start(const HttpOptions *options);
-/* Any thread: when its thread last went through its loop (monotonic), which it is asked to do again now. */
+/* Any thread: since when its thread, and the one that accepts for it, have gone through their loops (monotonic); it is
+ * asked to do so again now. */
 gint64 http_seen_ns(Http *http);
 /* Before shards stop: spans are taken no more. */
 void http_stop_taking(Http *http);

@@ -1,6 +1,5 @@
 #include "receiver/http/server.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
 #include <netinet/in.h>
@@ -18,9 +17,6 @@
 #define LINGER_NS (2 * NS_PER_SEC)
 /* A reader that has shut its side for so long is gone: some shut it once they have asked, and wait for the answer. */
 #define SHUT_NS (2 * NS_PER_SEC)
-/* Connections accepted in one round; under TLS, where each handshake takes a millisecond. */
-#define ACCEPT_MAX        64
-#define ACCEPT_MAX_SECRET 16
 /* Of one connection, no more is read than this before it is dealt with. */
 #define INPUT_BYTES (HTTP_HEAD_MAX_BYTES * 2)
 /* And of one that brings spans: fewer system calls. */
@@ -76,12 +72,17 @@ void http_connection_free(HttpConnection *connection) {
         http_exchange_free(exchange);
 }
 
-static void cut_off(HttpConnection *connection, Counter reason) {
+/* Any thread. */
+static void tell_cut(Counters *counters, const PeerPlace *place, Counter reason) {
     static LogLimit limit;
-    if (atomic_load(&connection->place->gave_way)) reason = COUNTER_HTTP_GAVE_WAY;
-    counter_add(connection->server->options.counters, reason, 1);
-    log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(connection->place),
+    if (atomic_load(&place->gave_way)) reason = COUNTER_HTTP_GAVE_WAY;
+    counter_add(counters, reason, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(place),
                 counter_info(reason).reason);
+}
+
+static void cut_off(HttpConnection *connection, Counter reason) {
+    tell_cut(connection->server->options.counters, connection->place, reason);
     http_connection_free(connection);
 }
 
@@ -389,43 +390,24 @@ static void on_event(struct bufferevent *stream, short what, void *arg) {
 
 /* ---- accepting ---- */
 
-/* *secret: under TLS. */
-static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean child, gboolean *secret) {
-    struct event_base *base = server->options.base;
-    struct ssl_ctx_st *tls = child ? NULL : security_tls(server->options.security);
-    *secret = tls != NULL;
-    if (tls == NULL) return bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
-    struct bufferevent *stream = bufferevent_openssl_socket_new(base, fd, tls_session_new(tls, FALSE),
-                                                                BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+/* ssl: its handshake is over; NULL: plain. It is the stream's, and the descriptor, too. */
+static struct bufferevent *stream_new(struct event_base *base, int fd, struct ssl_st *ssl) {
+    if (ssl == NULL) return bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
+    struct bufferevent *stream =
+        bufferevent_openssl_socket_new(base, fd, ssl, BUFFEREVENT_SSL_OPEN, BEV_OPT_CLOSE_ON_FREE);
     bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
-    tls_context_unref(tls);
     return stream;
 }
 
 /* child_of: taken over; NULL for others than processes of our own. */
-static void open_connection(HttpServer *server, int fd, const char *name, char *child_of) {
-    static LogLimit limit;
-    const int on = 1;
-    PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, 0);
-    if (place == NULL) {
-        g_free(child_of);
-        close(fd);
-        counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
-        log_limited(&limit, LOG_LEVEL_WARNING,
-                    "an HTTP connection of %s was refused: there are %u, "
-                    "http.max-connections, and all of its own are at work",
-                    name, shares_connections(server->options.shares, PEER_READERS));
-        return;
-    }
-
-    /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
-    if (!child_of) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+static void open_connection(HttpServer *server, PeerPlace *place, struct ssl_st *ssl, char *child_of) {
     HttpConnection *connection = g_new0(HttpConnection, 1);
     connection->server = server;
     connection->place = place;
     connection->link.data = connection;
     connection->child_of = child_of;
-    connection->stream = stream_new(server, fd, child_of != NULL, &connection->secret);
+    connection->secret = ssl != NULL;
+    connection->stream = stream_new(server->options.base, place->fd, ssl);
     g_queue_push_tail_link(&server->connections, &connection->link);
     http_connection_set_phase(connection, PHASE_HEAD); /* who connects asks */
     bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);
@@ -433,31 +415,35 @@ static void open_connection(HttpServer *server, int fd, const char *name, char *
     bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 }
 
-static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
-    (void)what;
-    static LogLimit limit;
+static void take_arrival(void *arg, const Arrival *arrival) {
+    const int on = 1;
+    /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
+    setsockopt(arrival->place->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    open_connection(arg, arrival->place, arrival->ssl, NULL);
+}
+
+static void on_arrived(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
     HttpServer *server = arg;
+    arrivals_take(server->arrivals, take_arrival, server);
+}
 
-    const int most = server->options.secret ? ACCEPT_MAX_SECRET : ACCEPT_MAX;
+/* On the thread that accepts. */
+static void on_arrival(void *arg, const Arrival *arrival) {
+    const HttpServer *server = arg;
+    arrivals_put(server->arrivals, arrival);
+}
 
-    for (int i = 0; i < most; i++) {
-        struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-        int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            char name[PEER_NAME_BYTES];
-            peer_name_of((const struct sockaddr *)&address, length, name);
-            open_connection(server, fd, name, NULL);
-            continue;
-        }
-
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log_limited(&limit, LOG_LEVEL_ERROR,
-                        "no HTTP connection can be accepted: %s; raise `ulimit -n`, or LimitNOFILE of the service",
-                        g_strerror(errno));
-            event_del(server->acceptable); /* until the next tick */
-        }
-        if (errno != ECONNABORTED && errno != EINTR) return;
+/* The same thread: of connections that are not here yet. */
+static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
+    switch (reason) {
+    case COUNTER_CLOSED_STRANGERS: tell_cut(options->counters, place, COUNTER_HTTP_TOO_MANY); break;
+    case COUNTER_CLOSED_NO_LOGIN:
+    case COUNTER_CLOSED_IDLE: tell_cut(options->counters, place, COUNTER_HTTP_SLOW_REQUEST); break;
+    case COUNTER_COUNT:
+        if (atomic_load(&place->gave_way)) tell_cut(options->counters, place, COUNTER_HTTP_GAVE_WAY);
+        break;
+    default: tell_cut(options->counters, place, COUNTER_HTTP_TLS);
     }
 }
 
@@ -471,10 +457,14 @@ static void on_child(evutil_socket_t listen_fd, short what, void *arg) {
         return;
     }
     char *of = server->options.child_of(server->options.arg, fd, name);
-    if (of != NULL)
-        open_connection(server, fd, name, of);
-    else
-        close(fd);
+    PeerPlace *place = of != NULL ? shares_take(server->options.shares, PEER_READERS, fd, name, 0) : NULL;
+    if (place != NULL) {
+        open_connection(server, place, NULL, of);
+        return;
+    }
+    if (of != NULL) counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
+    g_free(of);
+    close(fd);
 }
 
 /* ---- time ---- */
@@ -520,7 +510,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     HttpServer *server = arg;
     const gint64 now_ns = now_monotonic_ns();
-    event_add(server->acceptable, NULL);
     if (server->children != NULL) event_add(server->children, NULL);
     for (GList *at = server->connections.head, *next; at != NULL; at = next) {
         next = at->next; /* looking at one ends no other */
@@ -530,13 +519,41 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
 
 /* ---- life ---- */
 
+static Acceptor *start_acceptor(HttpServer *server, gint64 tick_ns) {
+    const HttpServerOptions *options = &server->options;
+    const AcceptorOptions acceptor = {
+        .thread_name = "http-accept",
+        .listen_fd = options->listen_fd,
+        .port = {.name = "http",
+                 .connection = "an HTTP connection",
+                 .limit = "http.max-connections",
+                 .kind = PEER_READERS,
+                 .greets = options->secret},
+        .counters = options->accept_counters,
+        .security = options->security,
+        .audit = options->audit,
+        .shares = options->shares,
+        .open = options->open,
+        .idle_timeout_ns = options->timeout_ns,
+        .login_timeout_ns = MIN(ACCEPTOR_LOGIN_NS, options->timeout_ns),
+        .tick_ns = tick_ns,
+        .strangers = options->strangers,
+        .n_acceptors = 1,
+        .arrived = on_arrival,
+        .arg = server,
+        .tell = tell_closed,
+    };
+    return acceptor_start(&acceptor);
+}
+
 HttpServer *http_server_new(const HttpServerOptions *options) {
     HttpServer *server = g_new0(HttpServer, 1);
     server->options = *options;
     g_queue_init(&server->connections);
     server->unsent = unsent_new(options->questions);
-    server->acceptable = event_new(options->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, server);
-    event_add(server->acceptable, NULL);
+    server->arrivals = arrivals_new();
+    server->arrived = event_new(options->base, arrivals_fd(server->arrivals), EV_READ | EV_PERSIST, on_arrived, server);
+    event_add(server->arrived, NULL);
     if (options->children_fd >= 0) {
         server->children = event_new(options->base, options->children_fd, EV_READ | EV_PERSIST, on_child, server);
         event_add(server->children, NULL);
@@ -545,17 +562,23 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     const struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
     server->tick = event_new(options->base, -1, EV_PERSIST, on_tick, server);
     event_add(server->tick, &every);
+    server->acceptor = start_acceptor(server, every_ns);
     return server;
 }
 
 void http_server_free(HttpServer *server) {
     if (!server) return;
+    acceptor_stop(server->acceptor);
     while (server->connections.head != NULL) http_connection_free(server->connections.head->data);
     event_free(server->tick);
-    event_free(server->acceptable);
+    event_free(server->arrived);
+    arrivals_free(server->arrivals);
+    acceptor_free(server->acceptor);
     if (server->children != NULL) event_free(server->children);
     close(server->options.listen_fd);
     unsent_free(server->unsent);
     if (server->spare != NULL) g_byte_array_unref(server->spare);
     g_free(server);
 }
+
+gint64 http_server_seen_ns(const HttpServer *server) { return acceptor_seen_ns(server->acceptor); }

@@ -1,5 +1,5 @@
 /* HTTP connections: reads requests, and writes answers, on one thread with its event loop. What is asked and answered
- * is for its user.
+ * is for its user. Another thread accepts connections, and makes their handshakes (receiver/net/acceptor.h).
  *
  * A connection is in one of these phases, each with an end of its own, so that none lasts for ever:
  *   idle       between two requests: 60 s
@@ -20,6 +20,7 @@
 #include "receiver/http/login.h"
 #include "receiver/http/masked.h"
 #include "receiver/http/request.h"
+#include "receiver/net/acceptor.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
@@ -36,6 +37,8 @@ typedef struct HttpServerOptions {
     const HttpNames *names;
     AllowanceBudget *questions; /* whose memory answers on their way count to */
     Counters *counters;         /* this thread's block */
+    Counters *accept_counters;  /* that of the thread that accepts */
+    guint strangers;            /* connections that may be in their handshake */
     gint64 timeout_ns;
     Security *security;
     Audit *audit;    /* NULL: none */
@@ -57,6 +60,8 @@ typedef struct HttpServer HttpServer;
 HttpServer *http_server_new(const HttpServerOptions *options);
 /* Closes all connections. When no exchange is left. */
 void http_server_free(HttpServer *server);
+/* Any thread: when the thread that accepts last went through its loop (monotonic). */
+gint64 http_server_seen_ns(const HttpServer *server);
 
 /* Until it is answered. */
 const HttpRequest *http_exchange_request(const HttpExchange *exchange);

@@ -8,6 +8,7 @@
 #include "receiver/http/body.h"
 #include "receiver/http/server.h"
 #include "receiver/http/unsent.h"
+#include "receiver/net/arrivals.h"
 
 typedef enum { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_ANSWERING, PHASE_PIECES, PHASE_SENDING, PHASE_LINGER } Phase;
 
@@ -58,7 +59,9 @@ struct HttpServer {
     HttpServerOptions options;
     GQueue connections; /* HttpConnection */
     Unsent *unsent;
-    struct event *acceptable, *tick;
+    Acceptor *acceptor;
+    Arrivals *arrivals;
+    struct event *arrived, *tick;
     struct event *children; /* NULL: none */
     GByteArray *spare;      /* the memory of a body that is done with, for the next one; NULL: none */
     gsize spare_bytes;      /* that it takes, whatever is in it */

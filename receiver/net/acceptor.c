@@ -21,10 +21,6 @@
 #define HANDSHAKES_MAX 16
 /* Below that of the network threads (0), above that of questions. */
 #define ACCEPTOR_NICE 2
-/* Senders that have nothing to send ask every ten seconds: one that was idle for so long may give way to another of the
- * same address. */
-#define OWN_IDLE_NS (30 * NS_PER_SEC)
-
 typedef struct Greeting {
     Acceptor *acceptor;
     GList link; /* in acceptor->greetings */
@@ -38,7 +34,6 @@ typedef struct Greeting {
 
 struct Acceptor {
     AcceptorOptions options;
-    ClosingPort port;
     struct event_base *base;
     struct event *acceptable, *tick, *wake;
     int wake_fd;
@@ -52,6 +47,11 @@ struct Acceptor {
 };
 
 static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+/* Of senders: readers have other figures. */
+static void count(const Acceptor *acceptor, Counter counter) {
+    if (acceptor->options.port.kind == PEER_SENDERS) counter_add(acceptor->options.counters, counter, 1);
+}
 
 /* ---- one that comes ---- */
 
@@ -69,8 +69,8 @@ static void close_greeting(Greeting *greeting, Counter reason) {
     const Acceptor *acceptor = greeting->acceptor;
     PeerPlace *place = greeting->place;
     const int fd = greeting->transport.fd;
-    closing_tell(&acceptor->port, place, NULL, reason);
-    counter_add(acceptor->options.counters, COUNTER_CONNECTIONS_CLOSED, 1);
+    acceptor->options.tell(&acceptor->options, place, reason);
+    count(acceptor, COUNTER_CONNECTIONS_CLOSED);
     transport_clear(&greeting->transport);
     greeting_free(greeting);
     peer_place_free(place);
@@ -105,7 +105,7 @@ static void got_on(Greeting *greeting) {
 /* Is it TLS, and is it to be? Known by its first byte, which stays where it is. FALSE: it waits, or there is no such
  * connection any more. */
 static gboolean sniff(Greeting *greeting) {
-    Security *security = greeting->acceptor->options.security;
+    const AcceptorOptions *options = &greeting->acceptor->options;
     guint8 first;
     const ssize_t got = recv(greeting->transport.fd, &first, 1, MSG_PEEK);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return FALSE;
@@ -115,9 +115,9 @@ static gboolean sniff(Greeting *greeting) {
     }
 
     got_on(greeting);
-    struct ssl_ctx_st *tls = security_tls(security);
+    struct ssl_ctx_st *tls = security_tls(options->security);
     const gboolean wanted = tls != NULL, is_tls = first == TLS_FIRST;
-    if (wanted && is_tls) transport_accept(&greeting->transport, tls);
+    if (wanted && is_tls) transport_accept(&greeting->transport, tls, options->port.ahead);
     tls_context_unref(tls);
     if (wanted == is_tls) return TRUE;
     close_greeting(greeting, wanted ? COUNTER_CLOSED_PLAIN : COUNTER_CLOSED_TLS_HERE);
@@ -151,13 +151,16 @@ static void on_ready(evutil_socket_t fd, short what, void *arg) {
 /* ---- accepting ---- */
 
 static gboolean must_log_in(const Acceptor *acceptor) {
-    const guint anonymous = security_roles(acceptor->options.security, NULL, acceptor->options.open);
-    return !access_suffices(anonymous, ACCESS_WRITE);
+    const AcceptorOptions *options = &acceptor->options;
+    if (options->port.role == 0) return TRUE;
+    const guint anonymous = security_roles(options->security, NULL, options->open);
+    return !access_suffices(anonymous, options->port.role);
 }
 
 static void let_strangers_in(Acceptor *acceptor) {
-    const guint most = acceptor->options.strangers;
-    const guint inside = atomic_load(acceptor->options.inside) / acceptor->options.n_acceptors;
+    const AcceptorOptions *options = &acceptor->options;
+    const guint most = options->strangers;
+    const guint inside = options->inside != NULL ? atomic_load(options->inside) / options->n_acceptors : 0;
     const guint room = MAX(most - MIN(inside, most / 2), 1);
     if (strangers_count(acceptor->strangers) <= room || !must_log_in(acceptor)) return;
     const Stranger *stranger = strangers_who_gives_way(acceptor->strangers, now_monotonic_ns());
@@ -167,29 +170,31 @@ static void let_strangers_in(Acceptor *acceptor) {
 static void refuse(const Acceptor *acceptor, int fd, const char *peer) {
     static LogLimit limit, own_limit;
     const AcceptorOptions *options = &acceptor->options;
+    const AcceptorPort *port = &options->port;
     close(fd);
-    if (shares_peer_is_full(options->shares, PEER_SENDERS, peer)) {
+    if (shares_peer_is_full(options->shares, port->kind, peer)) {
         counter_add(options->counters, COUNTER_CLOSED_PER_ADDRESS, 1);
         log_limited(&own_limit, LOG_LEVEL_WARNING,
                     "a connection of %s was refused: it has as many as one address may have, listen.per-address", peer);
         return;
     }
-    counter_add(options->counters, COUNTER_CLOSED_TOO_MANY, 1);
+    counter_add(options->counters, port->kind == PEER_SENDERS ? COUNTER_CLOSED_TOO_MANY : COUNTER_HTTP_TOO_MANY, 1);
     log_limited(&limit, LOG_LEVEL_WARNING,
-                "a connection of %s was refused: there are %u, listen.max-connections, and none has more of them", peer,
-                shares_connections(options->shares, PEER_SENDERS));
+                "%s of %s was refused: there are %u, %s, none has more of them, and its own are at work",
+                port->connection, peer, shares_connections(options->shares, port->kind), port->limit);
 }
 
 static void open_greeting(Acceptor *acceptor, int fd, const struct sockaddr *address, socklen_t length) {
     char name[PEER_NAME_BYTES];
     peer_name_of(address, length, name);
-    PeerPlace *place = shares_take(acceptor->options.shares, PEER_SENDERS, fd, name, OWN_IDLE_NS);
+    const AcceptorPort *port = &acceptor->options.port;
+    PeerPlace *place = shares_take(acceptor->options.shares, port->kind, fd, name, port->own_idle_ns);
     if (!place) {
         refuse(acceptor, fd, name);
         return;
     }
 
-    counter_add(acceptor->options.counters, COUNTER_CONNECTIONS_OPENED, 1);
+    count(acceptor, COUNTER_CONNECTIONS_OPENED);
     Greeting *greeting = g_new0(Greeting, 1);
     greeting->acceptor = acceptor;
     greeting->link.data = greeting;
@@ -201,7 +206,7 @@ static void open_greeting(Acceptor *acceptor, int fd, const struct sockaddr *add
     greeting->event = event_new(acceptor->base, fd, EV_READ | EV_PERSIST, on_ready, greeting);
     g_queue_push_tail_link(&acceptor->greetings, &greeting->link);
     atomic_store(&acceptor->n_greetings, acceptor->greetings.length);
-    if (!acceptor->options.protocol->logs_in) {
+    if (!port->greets) {
         hand_over(greeting);
         return;
     }
@@ -225,9 +230,9 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
         }
 
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log_limited(&limit, LOG_LEVEL_ERROR, "no connection can be accepted: %s; raise LimitNOFILE",
-                        g_strerror(errno));
-            counter_add(acceptor->options.counters, COUNTER_CLOSED_NO_FILES, 1);
+            log_limited(&limit, LOG_LEVEL_ERROR, "%s cannot be accepted: %s; raise `ulimit -n`, or LimitNOFILE",
+                        acceptor->options.port.connection, g_strerror(errno));
+            count(acceptor, COUNTER_CLOSED_NO_FILES);
             event_del(acceptor->acceptable); /* until the next tick */
         }
         if (errno != ECONNABORTED && errno != EINTR) return;
@@ -272,7 +277,6 @@ static void *acceptor_main(void *arg) {
 Acceptor *acceptor_start(const AcceptorOptions *options) {
     Acceptor *acceptor = g_new0(Acceptor, 1);
     acceptor->options = *options;
-    acceptor->port = (ClosingPort){options->protocol->port, options->counters, options->audit};
     atomic_init(&acceptor->seen_ns, now_monotonic_ns());
     acceptor->strangers = strangers_new();
     acceptor->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

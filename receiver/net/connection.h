@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "receiver/net/acceptor.h"
+#include "receiver/net/closing.h"
 #include "receiver/net/intake.h"
 #include "receiver/net/protocol.h"
 #include "receiver/net/strangers.h"
@@ -28,13 +29,6 @@
 #define NET_OUT_BYTES_MAX (64u * 1024)
 /* How often is looked whether there is room in the queues again, for which connections wait in a line. */
 #define NET_STALL_PAUSE_MS 2
-
-/* So long a peer may take to log in, where nobody may send without. */
-#define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
-
-/* What share of all connections may be in their handshake, and what share may be past it and not logged in; past that
- * one of the address with most of them gives way. */
-#define NET_STRANGERS_SHARE 8u
 
 typedef struct NetLimits {
     gsize frame_bytes;

@@ -1,29 +1,27 @@
 #include "receiver/net/net.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/thread.h"
-#include "receiver/net/acceptor.h"
+#include "receiver/net/arrivals.h"
+#include "receiver/net/closing.h"
 #include "receiver/net/urgent.h"
-#include "receiver/secure/transport.h"
-#include "receiver/shared/log.h"
+
+/* Senders that have nothing to send ask every ten seconds: one that was idle for so long may give way to another of the
+ * same address. */
+#define OWN_IDLE_NS (30 * NS_PER_SEC)
 
 typedef struct NetThread {
     Net *net;
     guint number;
     pthread_t thread;
     NetContext context;
-    struct event *wake, *tick;
-    int wake_fd;
-    pthread_mutex_t lock;
-    GArray *inbox; /* Arrival: connections handed over, under the lock */
-    atomic_uint n_connections;
+    struct event *arrived, *tick;
+    Arrivals *arrivals;
+    atomic_uint n_connections; /* beside those that wait */
     _Atomic gint64 seen_ns;
 } NetThread;
 
@@ -35,11 +33,6 @@ struct Net {
     atomic_bool stopping;
 };
 
-static void wake(NetThread *thread) {
-    guint64 one = 1;
-    (void)!write(thread->wake_fd, &one, sizeof one);
-}
-
 static gint64 tick_ns(const NetLimits *limits) {
     return CLAMP(MIN(MIN(limits->frame_timeout_ns, limits->idle_timeout_ns), limits->login_timeout_ns) / 4,
                  10 * NS_PER_MS, NS_PER_SEC / 2);
@@ -47,34 +40,41 @@ static gint64 tick_ns(const NetLimits *limits) {
 
 /* ---- what has arrived; on an acceptor's thread ---- */
 
+/* Those that are placed, and those that wait to be. */
+static guint connections_of(const NetThread *thread) {
+    return atomic_load(&thread->n_connections) + arrivals_waiting(thread->arrivals);
+}
+
 static NetThread *least_busy(Net *net) {
     NetThread *best = &net->threads[0];
     for (guint i = 1; i < net->options.n_threads; i++)
-        if (atomic_load(&net->threads[i].n_connections) < atomic_load(&best->n_connections)) best = &net->threads[i];
+        if (connections_of(&net->threads[i]) < connections_of(best)) best = &net->threads[i];
     return best;
 }
 
-static void on_arrival(void *arg, const Arrival *arrival) {
-    NetThread *thread = least_busy(arg);
-    pthread_mutex_lock(&thread->lock);
-    g_array_append_val(thread->inbox, *arrival);
-    atomic_fetch_add(&thread->n_connections, 1);
-    pthread_mutex_unlock(&thread->lock);
-    wake(thread);
+static void on_arrival(void *arg, const Arrival *arrival) { arrivals_put(least_busy(arg)->arrivals, arrival); }
+
+static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
+    const ClosingPort port = {options->port.name, options->counters, options->audit};
+    closing_tell(&port, place, NULL, reason);
 }
 
 /* ---- the loop ---- */
 
-static void on_wake(evutil_socket_t fd, short what, void *arg) {
-    (void)what;
+static void update_count(NetThread *thread) {
+    atomic_store(&thread->n_connections, thread->context.connections.length);
+}
+
+static void take_arrival(void *arg, const Arrival *arrival) {
     NetThread *thread = arg;
-    guint64 count;
-    (void)!read(fd, &count, sizeof count);
-    pthread_mutex_lock(&thread->lock);
-    for (guint i = 0; i < thread->inbox->len; i++)
-        connection_open(&thread->context, &g_array_index(thread->inbox, Arrival, i));
-    g_array_set_size(thread->inbox, 0);
-    pthread_mutex_unlock(&thread->lock);
+    connection_open(&thread->context, arrival);
+    update_count(thread);
+}
+
+static void on_arrived(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    NetThread *thread = arg;
+    arrivals_take(thread->arrivals, take_arrival, thread);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg) {
@@ -83,13 +83,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
     const gint64 now_ns = clock_monotonic_ns(clock_system());
     atomic_store(&thread->seen_ns, now_ns);
     connections_tick(&thread->context, now_ns);
-}
-
-/* Connections that wait in the inbox are counted when they are placed. */
-static void update_count(NetThread *thread) {
-    pthread_mutex_lock(&thread->lock);
-    atomic_store(&thread->n_connections, thread->context.connections.length + thread->inbox->len);
-    pthread_mutex_unlock(&thread->lock);
 }
 
 static void *net_main(void *arg) {
@@ -117,10 +110,7 @@ static void thread_init(Net *net, guint number) {
     thread->net = net;
     thread->number = number;
     atomic_init(&thread->seen_ns, clock_monotonic_ns(clock_system()));
-    thread->inbox = g_array_new(FALSE, FALSE, sizeof(Arrival));
-    pthread_mutex_init(&thread->lock, NULL);
-    thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (thread->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
+    thread->arrivals = arrivals_new();
 
     NetContext *context = &thread->context;
     context->base = event_base_new();
@@ -137,8 +127,9 @@ static void thread_init(Net *net, guint number) {
     context->open = net->options.open;
     connections_init(context);
 
-    thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);
-    event_add(thread->wake, NULL);
+    const int fd = arrivals_fd(thread->arrivals);
+    thread->arrived = event_new(context->base, fd, EV_READ | EV_PERSIST, on_arrived, thread);
+    event_add(thread->arrived, NULL);
 
     gint64 every_ns = tick_ns(&context->limits);
     struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
@@ -148,30 +139,29 @@ static void thread_init(Net *net, guint number) {
 
 static void thread_clear(NetThread *thread) {
     NetContext *context = &thread->context;
-    for (guint i = 0; i < thread->inbox->len; i++) {
-        const Arrival *arrival = &g_array_index(thread->inbox, Arrival, i);
-        Transport transport = {.fd = arrival->place->fd, .ssl = arrival->ssl};
-        transport_clear(&transport);
-        peer_place_free(arrival->place);
-        close(transport.fd);
-    }
-    event_free(thread->wake);
+    arrivals_free(thread->arrivals);
+    event_free(thread->arrived);
     event_free(thread->tick);
     connections_clear(context);
     event_base_free(context->base);
     intake_free(context->intake);
-    g_array_unref(thread->inbox);
-    pthread_mutex_destroy(&thread->lock);
-    close(thread->wake_fd);
 }
 
 static Acceptor *start_acceptor(Net *net, guint number) {
     const NetOptions *options = &net->options;
-    g_autofree char *name = g_strdup_printf("%s%s-%u", options->protocol->logs_in ? "" : "hrpc-", "accept", number);
+    const NetProtocol *protocol = options->protocol;
+    g_autofree char *name = g_strdup_printf("%s%s-%u", protocol->logs_in ? "" : "hrpc-", "accept", number);
     const AcceptorOptions acceptor = {
         .thread_name = name,
         .listen_fd = options->listen_fd,
-        .protocol = options->protocol,
+        .port = {.name = protocol->port,
+                 .connection = "a connection",
+                 .limit = "listen.max-connections",
+                 .kind = PEER_SENDERS,
+                 .own_idle_ns = OWN_IDLE_NS,
+                 .greets = protocol->logs_in,
+                 .ahead = TRUE,
+                 .role = ACCESS_WRITE},
         .counters = counter_set_add(options->counters),
         .security = options->security,
         .audit = options->audit,
@@ -185,6 +175,7 @@ static Acceptor *start_acceptor(Net *net, guint number) {
         .n_acceptors = options->n_threads,
         .arrived = on_arrival,
         .arg = net,
+        .tell = tell_closed,
     };
     return acceptor_start(&acceptor);
 }
@@ -207,7 +198,7 @@ Net *net_start(const NetOptions *options) {
 void net_stop(Net *net) {
     for (guint i = 0; i < net->options.n_threads; i++) acceptor_stop(net->acceptors[i]);
     atomic_store(&net->stopping, TRUE);
-    for (guint i = 0; i < net->options.n_threads; i++) wake(&net->threads[i]);
+    for (guint i = 0; i < net->options.n_threads; i++) arrivals_wake(net->threads[i].arrivals);
     for (guint i = 0; i < net->options.n_threads; i++) pthread_join(net->threads[i].thread, NULL);
     close(net->options.listen_fd);
 }
@@ -233,6 +224,6 @@ gint64 net_seen_ns(Net *net) {
 guint net_connections(Net *net) {
     guint n = 0;
     for (guint i = 0; i < net->options.n_threads; i++)
-        n += atomic_load(&net->threads[i].n_connections) + acceptor_connections(net->acceptors[i]);
+        n += connections_of(&net->threads[i]) + acceptor_connections(net->acceptors[i]);
     return n;
 }

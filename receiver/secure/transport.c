@@ -7,8 +7,8 @@
 
 #include "receiver/secure/tls.h"
 
-void transport_accept(Transport *transport, SSL_CTX *context) {
-    transport->ssl = tls_session_new(context, TRUE);
+void transport_accept(Transport *transport, SSL_CTX *context, gboolean ahead) {
+    transport->ssl = tls_session_new(context, ahead);
     SSL_set_fd(transport->ssl, transport->fd);
     SSL_set_accept_state(transport->ssl);
 }

@@ -17,8 +17,8 @@ typedef struct Transport {
     gboolean wants_room; /* reading goes on when the socket takes bytes */
 } Transport;
 
-/* TLS from now on, as the one that accepts. */
-void transport_accept(Transport *transport, struct ssl_ctx_st *context);
+/* TLS from now on, as the one that accepts. ahead: see tls_session_new(). */
+void transport_accept(Transport *transport, struct ssl_ctx_st *context, gboolean ahead);
 /* A step of the handshake. 1: it is over; 0: the end; -1 with errno, as below. */
 int transport_greet(Transport *transport);
 /* Bytes; 0: the end; -1 with errno: EAGAIN, EPROTO for what is no TLS, or that of the socket. */

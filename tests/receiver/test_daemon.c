@@ -2,6 +2,7 @@
 #include "receiver/daemon.h"
 
 #include <glib/gstdio.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "common/base/error.h"
@@ -89,7 +90,7 @@ static Daemon *started(Setup *setup) {
     return daemon;
 }
 
-static void send_spans(const char *address, guint64 trace, guint n) {
+static void send_spans(const char *address, const WireSecurity *security, guint64 trace, guint n) {
     g_autoptr(GError) error = NULL;
     g_autoptr(SpanBatch) batch = batch_new();
     for (guint i = 1; i <= n; i++) {
@@ -99,7 +100,7 @@ static void send_spans(const char *address, guint64 trace, guint n) {
         span->tracer = batch_intern(batch, "Client/h", 8);
         if (i > 1) batch_add_parent(batch, (SpanId){trace, 1});
     }
-    g_autoptr(WireClient) client = wire_client_connect(address, NULL, 10000, &error);
+    g_autoptr(WireClient) client = wire_client_connect(address, security, 10000, &error);
     g_assert_no_error(error);
     WireReply reply;
     wire_client_deliver(client, batch, 60000, &reply, &error);
@@ -124,13 +125,75 @@ static void test_life(void) {
     g_auto(Setup) setup = setup_new();
     for (guint round = 1; round <= 3; round++) {
         g_autoptr(Daemon) daemon = started(&setup);
-        for (guint64 trace = 1; trace <= 50; trace++) send_spans(daemon_thrift(daemon), round * 1000 + trace, 20);
+        for (guint64 trace = 1; trace <= 50; trace++) send_spans(daemon_thrift(daemon), NULL, round * 1000 + trace, 20);
         g_autoptr(GError) error = NULL;
         daemon_stop(daemon, &error);
         g_assert_no_error(error);
         g_clear_pointer(&daemon, daemon_free);
         g_assert_cmpuint(stored_spans(&setup), ==, round * 1000);
     }
+}
+
+/* ---- many who come at once ---- */
+
+#define COMERS 6u
+#define VISITS 8u
+
+typedef struct Comer {
+    pthread_t thread;
+    const char *thrift, *http;
+    WireSecurity security;
+    guint number;
+} Comer;
+
+/* Each visit is a connection of its own, with a handshake; another goes to the HTTP port and ends after that. */
+static void *come(void *arg) {
+    const Comer *comer = arg;
+    for (guint visit = 1; visit <= VISITS; visit++) {
+        send_spans(comer->thrift, &comer->security, comer->number * 1000 + visit, 5);
+        g_autoptr(WireClient) reader = wire_client_connect(comer->http, &comer->security, 10000, NULL);
+        g_assert_nonnull(reader);
+    }
+    return NULL;
+}
+
+static void make_certificate(Setup *setup) {
+    g_autofree char *command = g_strdup_printf("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 "
+                                               "-nodes -days 2 -subj /CN=localhost -addext "
+                                               "subjectAltName=IP:127.0.0.1 -keyout %s/key -out %s/certificate",
+                                               setup->folder, setup->folder);
+    g_autoptr(GError) error = NULL;
+    int status;
+    g_spawn_command_line_sync(command, NULL, NULL, &status, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(status, ==, 0);
+    override(setup, "tls.key", setup->folder, "/key");
+    override(setup, "tls.certificate", setup->folder, "/certificate");
+}
+
+/* Several threads accept, and make handshakes, while certificates are read anew. */
+static void test_many_come(void) {
+    g_auto(Setup) setup = setup_new();
+    override(&setup, "receiver.net-threads", "3", NULL);
+    make_certificate(&setup);
+    g_autoptr(Daemon) daemon = started(&setup);
+
+    Comer comers[COMERS];
+    for (guint i = 0; i < COMERS; i++) {
+        comers[i] = (Comer){.thrift = daemon_thrift(daemon),
+                            .http = daemon_http(daemon),
+                            .security.ca = setup.settings->security.tls.certificate,
+                            .number = i + 1};
+        g_assert_cmpint(pthread_create(&comers[i].thread, NULL, come, &comers[i]), ==, 0);
+    }
+    for (guint i = 0; i < 10; i++) daemon_reload(daemon, setup.settings);
+    for (guint i = 0; i < COMERS; i++) pthread_join(comers[i].thread, NULL);
+
+    g_autoptr(GError) error = NULL;
+    daemon_stop(daemon, &error);
+    g_assert_no_error(error);
+    g_clear_pointer(&daemon, daemon_free);
+    g_assert_cmpuint(stored_spans(&setup), ==, COMERS * VISITS * 5);
 }
 
 static void test_stop_without_start(void) {
@@ -171,7 +234,7 @@ static void test_two_of_them(void) {
     g_auto(Setup) setup = setup_new();
     g_autoptr(Daemon) daemon = started(&setup);
     assert_refused(&setup, PLUMB_ERROR_BUSY, "in use");
-    send_spans(daemon_thrift(daemon), 5, 10);
+    send_spans(daemon_thrift(daemon), NULL, 5, 10);
     g_autofree char *thrift = g_strdup(daemon_thrift(daemon));
     override(&setup, "journal.path", setup.folder, "/other");
     override(&setup, "listen.thrift", thrift, NULL);
@@ -185,6 +248,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/daemon/parts_of_memory", test_parts_of_memory);
     g_test_add_func("/daemon/life", test_life);
+    g_test_add_func("/daemon/many-come", test_many_come);
     g_test_add_func("/daemon/stop-without-start", test_stop_without_start);
     g_test_add_func("/daemon/newer-store", test_store_of_a_newer_version);
     g_test_add_func("/daemon/store-is-a-file", test_store_path_is_a_file);

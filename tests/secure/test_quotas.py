@@ -267,6 +267,93 @@ def test_handshake_storm(locked, authority):
         assert cpu_of(plumbd, "accept-0") > 2 * cpu_of(plumbd, "net-0")
 
 
+def greet(stack, address, first, source=HOSTILE):
+    """A connection that has begun a handshake, and does not go on with it."""
+    connection = stack.enter_context(socket.create_connection(address, source_address=(source, 0)))
+    connection.sendall(first)
+    return connection
+
+
+def is_answered(connection):
+    with contextlib.suppress(ConnectionError):
+        return connection.recv(1) == b"\x16"
+    return False
+
+
+def web(plumbd):
+    host, port = plumbd.http.rsplit(":", 1)
+    return host, int(port)
+
+
+def test_handshake_storm_of_readers(locked, authority):
+    """A reader who is there asks meanwhile, and one who comes gets in: the thread that answers makes no handshakes."""
+    plumbd = locked()
+    plain, first = trusting(authority), hello(authority)
+    reader = http.client.HTTPSConnection(*web(plumbd), context=plain, timeout=60)
+    for _ in range(10):
+        with contextlib.ExitStack() as stack:
+            storm = [greet(stack, web(plumbd), first) for _ in range(30)]  # an eighth of http.max-connections is 64
+            for path in ("/healthz", "/metrics"):
+                reader.request("GET", path, headers=bearer(token_of("metrics")))
+                reply = reader.getresponse()
+                assert reply.read() and reply.status == 200
+            assert ask(plumbd, plain, "/readyz")[0] == 200
+            assert all(is_answered(connection) for connection in storm)
+    reader.close()
+    assert cpu_of(plumbd, "http-accept") > 2 * cpu_of(plumbd, "http")
+
+
+def test_handshakes_of_readers_that_hang(locked, authority):
+    """An eighth of all connections may be in one: past that those of the address with most of them give way, and all
+    have their time."""
+    plumbd = locked(http__max_connections="32", http__timeout="1s")
+    plain, first = trusting(authority), hello(authority)
+    with contextlib.ExitStack() as stack:
+        storm = [greet(stack, web(plumbd), first) for _ in range(30)]
+        assert ask(plumbd, plain, "/healthz")[0] == 200
+        assert sum(is_answered(connection) for connection in storm) <= 4
+        found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
+        assert found["too many connections"] >= 26
+        for connection in storm:
+            with contextlib.suppress(ConnectionError):
+                while connection.recv(65536):
+                    pass
+    found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
+    assert found["request took too long"] >= 1
+
+
+def files_of(plumbd):
+    return len(list(Path(f"/proc/{plumbd.process.pid}/fd").iterdir()))
+
+
+def test_several_threads_accept(locked, authority):
+    """All limits hold, and nothing is left behind, whichever of them a connection came to."""
+    plumbd = locked(listen__max_connections="96", listen__per_address="20", receiver__net_threads="3")
+    plain, first = trusting(authority), hello(authority)
+    (reply,) = send(plumbd, plain, "write", batch(1, 10))
+    assert reply.status == OK
+    before = files_of(plumbd)
+    with contextlib.ExitStack() as stack:
+        # Four of each thread may be in their handshake.
+        storm = [greet(stack, plumbd.thrift, first, f"127.0.1.{n}") for n in (1, 2) for _ in range(20)]
+        for n in range(2, 8):
+            (reply,) = send(plumbd, plain, "write", batch(n, 10))
+            assert reply.status == OK
+        assert sum(is_answered(connection) for connection in storm) <= 12
+    with contextlib.ExitStack() as stack:
+        senders = [stack.enter_context(login(plumbd, plain, "token", token_of("write"), source="127.0.1.99")[0])
+                   for _ in range(20)]  # fmt: skip
+        assert [sender.submit(batch(n, 1)).status for n, sender in enumerate(senders, 10)] == [OK] * 20
+        with pytest.raises((ConnectionError, ssl.SSLError)):
+            login(plumbd, plain, "token", token_of("write"), source="127.0.1.99")
+    wait_for(lambda: files_of(plumbd) <= before)
+    found = receiver(plumbd, plain, headers=bearer(token_of("read")))
+    assert found["refused_connections"]["too many of one address"] == 1
+    assert found["refused_connections"]["too many that had not logged in"] >= 28
+    assert found["spans_received"] == 70 + 20
+    assert all(cpu_of(plumbd, f"accept-{n}") >= 0 for n in range(3))
+
+
 def test_a_rush_after_a_restart(locked, authority):
     """Past those who may be there without a login the last give way, and not those whose handshake is under way: else
     nobody would end one."""
