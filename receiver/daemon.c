@@ -301,7 +301,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
 static gboolean http_is_unguarded(const Daemon *daemon) {
     const PortInfo *port = &daemon->ports[PORT_HTTP];
     if (port->insecure || port->loopback) return port->insecure;
-    return access_suffices(security_roles(daemon->security, NULL, port_is_open(port)), ACCESS_READ);
+    return access_suffices(security_roles(daemon->security, NULL, 0, port_is_open(port)), ACCESS_READ);
 }
 
 static void start_http(Daemon *daemon) {

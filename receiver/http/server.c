@@ -178,7 +178,7 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     http_request_forget_login(&exchange->request);
     exchange->session = session_of(options, &exchange->request, found);
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
-    exchange->roles = security_roles(options->security, exchange->principal, options->open);
+    exchange->roles = security_roles(options->security, exchange->principal, exchange->token, options->open);
 }
 
 static void begin_body(HttpConnection *connection) {

@@ -153,7 +153,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg) {
 static gboolean must_log_in(const Acceptor *acceptor) {
     const AcceptorOptions *options = &acceptor->options;
     if (options->port.role == 0) return TRUE;
-    const guint anonymous = security_roles(options->security, NULL, options->open);
+    const guint anonymous = security_roles(options->security, NULL, 0, options->open);
     return !access_suffices(anonymous, options->port.role);
 }
 

@@ -167,7 +167,7 @@ static void set_roles(Connection *connection) {
     connection->generation = security_generation(context->security);
     if (connection->principal != NULL && !security_knows(context->security, connection->principal, connection->token))
         g_clear_pointer(&connection->principal, g_free);
-    connection->roles = security_roles(context->security, connection->principal, context->open);
+    connection->roles = security_roles(context->security, connection->principal, connection->token, context->open);
     connection->told_denied = FALSE;
     if (connection->principal != NULL || may_send(connection)) set_strange(connection, FALSE);
 }

@@ -174,25 +174,26 @@ char *security_token(Security *security, const char *user, const char *token, To
     return principal;
 }
 
-/* With the lock held. *own: what its tokens bring. */
-static gboolean knows(const Security *security, const char *principal, guint *own) {
-    *own = 0;
-    if (!g_str_has_prefix(principal, "token:")) return TRUE;
-    return security->tokens != NULL && tokens_roles(security->tokens, principal, wall_s(), own);
+static gboolean is_token(const char *principal) { return g_str_has_prefix(principal, "token:"); }
+
+/* With the lock held: what the token brings by which it has logged in; 0: it is none any more. */
+static guint roles_of_token(const Security *security, const char *principal, TokenMark mark) {
+    return security->tokens != NULL ? tokens_roles(security->tokens, principal, mark, wall_s()) : 0;
 }
 
 gboolean security_knows(Security *security, const char *principal, TokenMark mark) {
-    if (!g_str_has_prefix(principal, "token:")) return TRUE;
+    if (!is_token(principal)) return TRUE;
     pthread_mutex_lock(&security->lock);
-    const gboolean known = security->tokens != NULL && tokens_has(security->tokens, principal, mark, wall_s());
+    const gboolean known = roles_of_token(security, principal, mark) != 0;
     pthread_mutex_unlock(&security->lock);
     return known;
 }
 
-guint security_roles(Security *security, const char *principal, gboolean open) {
+guint security_roles(Security *security, const char *principal, TokenMark mark, gboolean open) {
     guint own = 0;
     pthread_mutex_lock(&security->lock);
-    if (principal == NULL || !knows(security, principal, &own)) principal = ACCESS_ANONYMOUS;
+    if (principal != NULL && is_token(principal)) own = roles_of_token(security, principal, mark);
+    if (principal == NULL || (is_token(principal) && own == 0)) principal = ACCESS_ANONYMOUS;
     const guint roles = access_rules_roles(&security->settings->rules, principal, open);
     pthread_mutex_unlock(&security->lock);
     return roles | own;

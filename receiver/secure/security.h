@@ -43,5 +43,5 @@ gint64 security_ends_s(Security *security);
 char *security_token(Security *security, const char *user, const char *token, TokenMark *mark);
 /* FALSE: the token by which it has logged in was taken back, or has ended. mark: of others, any. */
 gboolean security_knows(Security *security, const char *principal, TokenMark mark);
-/* What a principal may do; NULL: who has not logged in. open: of the port. */
-guint security_roles(Security *security, const char *principal, gboolean open);
+/* What a principal may do; NULL: who has not logged in. mark: as above. open: of the port. */
+guint security_roles(Security *security, const char *principal, TokenMark mark, gboolean open);

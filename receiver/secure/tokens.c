@@ -147,28 +147,16 @@ const char *tokens_find(const Tokens *tokens, const char *user, const char *toke
     return strcmp(user, TOKEN_ANY_USER) == 0 || strcmp(user, name) == 0 ? found->principal : NULL;
 }
 
-gboolean tokens_has(const Tokens *tokens, const char *principal, TokenMark mark, gint64 now_s) {
+guint tokens_roles(const Tokens *tokens, const char *principal, TokenMark mark, gint64 now_s) {
     GHashTableIter iter;
     void *value;
     g_hash_table_iter_init(&iter, tokens->by_hash);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         const Token *token = value;
-        if (token->mark == mark && now_s < token->ends_s && strcmp(token->principal, principal) == 0) return TRUE;
+        if (token->mark == mark && now_s < token->ends_s && strcmp(token->principal, principal) == 0)
+            return token->roles;
     }
-    return FALSE;
-}
-
-gboolean tokens_roles(const Tokens *tokens, const char *principal, gint64 now_s, guint *roles) {
-    GHashTableIter iter;
-    void *value;
-    guint all = 0;
-    g_hash_table_iter_init(&iter, tokens->by_hash);
-    while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        const Token *token = value;
-        if (now_s < token->ends_s && strcmp(token->principal, principal) == 0) all |= token->roles;
-    }
-    if (all != 0) *roles = all;
-    return all != 0;
+    return 0;
 }
 
 gboolean tokens_ended(const Tokens *tokens, gint64 since_s, gint64 until_s) {

@@ -4,8 +4,8 @@
  *
  * HASH is the SHA-256 of the token, in hexadecimal digits; UNTIL is the last day on which it is good, or "never". Who
  * reads the file cannot log in with what is in it. Tokens are random, so one plain hash is enough: there is nothing to
- * guess. A name may stand in several lines, so that one token can replace another while both are good; who logged in by
- * one of them is out when that one is gone. */
+ * guess. A name may stand in several lines, so that one token can replace another while both are good; each
+ * has its own roles, and who logged in by one of them is out when that one is gone. */
 #pragma once
 
 #include "receiver/secure/access.h"
@@ -24,10 +24,8 @@ typedef guint64 TokenMark;
 /* "token:NAME" of a token that is good now (seconds since the epoch); borrowed, NULL: there is none. user: its name, or
  * TOKEN_ANY_USER. *mark: which it is. */
 const char *tokens_find(const Tokens *tokens, const char *user, const char *token, gint64 now_s, TokenMark *mark);
-/* Is that token of that principal good now? */
-gboolean tokens_has(const Tokens *tokens, const char *principal, TokenMark mark, gint64 now_s);
 #define TOKEN_ANY_USER "token"
-/* The roles of all tokens of a principal that are good now. FALSE: there is none. */
-gboolean tokens_roles(const Tokens *tokens, const char *principal, gint64 now_s, guint *roles);
+/* The roles of that token of that principal, not of others of its name. 0: it is not good now. */
+guint tokens_roles(const Tokens *tokens, const char *principal, TokenMark mark, gint64 now_s);
 /* Has one become void in this time? */
 gboolean tokens_ended(const Tokens *tokens, gint64 since_s, gint64 until_s);

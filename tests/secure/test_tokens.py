@@ -157,16 +157,24 @@ def test_the_matrix_has_every_route():
 
 
 def test_every_role_at_the_span_port(locked, authority):
-    """Who may not write is told to wait: nothing is lost."""
-    for role in ROLES:
-        expected = OK if role in ("write", "admin") else TRY_LATER
+    """Who may not write is told to wait: nothing is lost. By a token with either user, a certificate, and by nothing;
+    tickets are in test_kerberos.py."""
+    plain = trusting(authority)
+
+    def sends(sender, number, may, who):
+        with sender:
+            reply = sender.submit([span(1, number)])
+        assert reply.status == (OK if may else TRY_LATER), who
+        assert may or reply.wait_ms == 10_000
+
+    for number, role in enumerate(ROLES, 1):
         for user in (f"a-{role}", "token"):
-            sender, status, _ = login(locked, trusting(authority), user, token_of(role))
-            with sender:
-                assert status == 5
-                reply = sender.submit([span(1, 1 + ROLES.index(role))])
-                assert reply.status == expected, (role, user)
-                assert expected == OK or reply.wait_ms == 10_000
+            sender, status, _ = login(locked, plain, user, token_of(role))
+            assert status == 5
+            sends(sender, number, suffices(role, "write"), (role, user))
+        shown, _ = ways(authority, role)["certificate"]
+        sends(SecureSender(locked, shown), number, suffices(role, "write"), (role, "certificate"))
+    sends(SecureSender(locked, plain), 1, False, "nobody")
 
 
 @pytest.mark.parametrize("path", ["/v1/traces", "/api/v2/spans", "/writeSpans", "/api/v1/marks"])
@@ -269,6 +277,18 @@ def test_a_token_that_is_replaced(locked, authority, tokens):
         wait_for(lambda: ask(locked, plain, "/api/v1/status", headers={"Cookie": cookie})[0] == 401)
         assert fresh.submit([span(1, 3)]).status == OK
         wait_for(lambda: is_out(stolen))
+
+
+def test_a_token_has_its_own_roles(locked, authority, tokens):
+    """And not those of another of its name."""
+    plain = trusting(authority)
+    write_tokens(tokens, line("ops", "write", "plumb_sends"), line("ops", "read", "plumb_reads"))
+    locked.signal(signal.SIGHUP)
+    wait_for(lambda: ask(locked, plain, "/api/v1/status", headers=bearer("plumb_reads"))[0] == 200)
+    assert ask(locked, plain, "/api/v1/status", headers=bearer("plumb_sends"))[0] == 403
+    for token, expected in (("plumb_sends", OK), ("plumb_reads", TRY_LATER)):
+        with login(locked, plain, "ops", token)[0] as sender:
+            assert sender.submit([span(1, 1)]).status == expected
 
 
 def test_a_bad_file_changes_nothing(locked, authority, tokens):
