@@ -67,13 +67,28 @@ static gboolean use_clients(SSL_CTX *context, const TlsFiles *files, GError **er
 
 /* ---- sessions ---- */
 
+/* Is the next list of those that are void due? Then no certificate is good. */
+static gboolean list_is_due(const SSL *ssl) {
+    X509_STORE *store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl));
+    gboolean due = FALSE;
+    X509_STORE_lock(store);
+    const STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+        const X509_CRL *list = X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(objects, i));
+        const ASN1_TIME *next = list != NULL ? X509_CRL_get0_nextUpdate(list) : NULL;
+        due |= next != NULL && X509_cmp_current_time(next) <= 0;
+    }
+    X509_STORE_unlock(store);
+    return due;
+}
+
 /* Is a session that a ticket brings to go on? Its certificate was checked when it began, and is not shown again. */
 static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t length,
                                       SSL_TICKET_STATUS status, void *arg) {
-    (void)ssl, (void)name, (void)length, (void)arg;
+    (void)name, (void)length, (void)arg;
     if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) return SSL_TICKET_RETURN_IGNORE_RENEW;
     const X509 *certificate = SSL_SESSION_get0_peer(session);
-    if (certificate != NULL && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0)
+    if (certificate != NULL && (X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0 || list_is_due(ssl)))
         return SSL_TICKET_RETURN_IGNORE_RENEW;
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }

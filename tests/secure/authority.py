@@ -35,9 +35,9 @@ class Authority:
         os.chmod(key, 0o600)
         return pem, key
 
-    def revoke(self, *names):
+    def revoke(self, *names, days=2):
         crl = self.folder / "crl.pem"
         for name in names:
             openssl("ca", "-config", self.folder / "ca.conf", "-revoke", self.folder / f"{name}.pem")
-        openssl("ca", "-config", self.folder / "ca.conf", "-gencrl", "-out", crl)
+        openssl("ca", "-config", self.folder / "ca.conf", "-gencrl", "-crldays", days, "-out", crl)
         return crl

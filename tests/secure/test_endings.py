@@ -244,10 +244,13 @@ def test_the_clock_of_plumbd(site, loads, authority, tmp_path):
     assert status == 401 and b"there is no such token, or it has ended" in text
 
 
-def test_a_session_ends_with_its_certificate(site, authority, tmp_path):
-    """One that is resumed shows no certificate again: that of before has ended meanwhile."""
+@pytest.mark.parametrize("crl_days, good, bad", [(2, 171000, 173000), (1, 85500, 87500)], ids=["certificate", "crl"])
+def test_a_session_ends(site, authority, tmp_path, crl_days, good, bad):
+    """One that is resumed shows no certificate again: that of before has ended meanwhile, or the list is due of those
+    that were taken back."""
     now = tmp_path / "now"
     now.write_text("+0")
+    shutil.copy(authority.revoke(days=crl_days), site.crl)
     site.plumbd.environment.update(off({}, ""), FAKETIME_TIMESTAMP_FILE=str(now), FAKETIME_NO_CACHE="1")
     del site.plumbd.environment["FAKETIME"]
     site.start()
@@ -262,10 +265,10 @@ def test_a_session_ends_with_its_certificate(site, authority, tmp_path):
             assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
             return connection.session_reused, connection.session
 
-    now.write_text("+171000s")
+    now.write_text(f"+{good}s")
     sessions = [flush()[1]]
     wait_for(lambda: flush(sessions[-1])[0] or sessions.append(flush()[1]))  # what is read again has keys of its own
-    now.write_text("+173000s")
+    now.write_text(f"+{bad}s")
     with pytest.raises((ssl.SSLError, ConnectionError)):
         flush(sessions[-1])
 
