@@ -11,6 +11,7 @@
 #include "receiver/http/answer_lines.h"
 #include "receiver/http/login_request.h"
 #include "receiver/http/server_inside.h"
+#include "receiver/secure/transport.h"
 #include "receiver/shared/log.h"
 
 #define IDLE_NS   (60 * NS_PER_SEC)
@@ -434,6 +435,15 @@ static void on_arrival(void *arg, const Arrival *arrival) {
     arrivals_put(server->arrivals, arrival);
 }
 
+/* A certificate that is none of ours is a login that was refused. */
+static void tell_no_tls(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
+    g_autofree char *why = g_strdup(reason == COUNTER_CLOSED_TLS ? transport_reason() : counter_info(reason).reason);
+    const AuditEvent event = {
+        .action = AUDIT_LOGIN_REFUSED, .port = options->port.name, .address = peer_place_name(place), .outcome = why};
+    tell_cut(options->counters, place, COUNTER_HTTP_TLS);
+    audit_note(options->audit, &event);
+}
+
 /* The same thread: of connections that are not here yet. */
 static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
     switch (reason) {
@@ -443,7 +453,7 @@ static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, 
     case COUNTER_COUNT:
         if (atomic_load(&place->gave_way)) tell_cut(options->counters, place, COUNTER_HTTP_GAVE_WAY);
         break;
-    default: tell_cut(options->counters, place, COUNTER_HTTP_TLS);
+    default: tell_no_tls(options, place, reason);
     }
 }
 

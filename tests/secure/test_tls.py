@@ -13,7 +13,7 @@ import pytest
 
 from tests.receiver.sender import OK, TRY_LATER, Sender, span, submit_frame
 from tests.receiver.waiting import wait_for
-from tests.secure.conftest import SecureSender, ask, receiver, trusting
+from tests.secure.conftest import SecureSender, ask, events, receiver, trusting
 from tests.secure.test_listening import refused
 
 SECRET = "/user/alice/salaries.parquet"
@@ -174,16 +174,21 @@ def test_roles_of_certificates(secure, authority):
     assert found["rejected_http"] == {"lacks the role": 5}
 
 
-def test_required_certificates(secure, authority, stranger):
+def test_required_certificates(secure, authority, stranger, tmp_path):
+    """Over HTTP; the audit log says who came without a good one."""
     authority.sign("known")
     stranger.sign("unknown")
-    plumbd = secure(tls__clients=authority.pem, tls__require_certificate="yes")
+    plumbd = secure(tls__clients=authority.pem, tls__require_certificate="yes",
+                    audit__path=tmp_path / "audit.log")  # fmt: skip
     good = trusting(authority, authority.folder / "known.pem", authority.folder / "known.key")
     foreign = trusting(authority, stranger.folder / "unknown.pem", stranger.folder / "unknown.key")
     assert ask(plumbd, good, "/healthz")[0] == 200
     for context in (trusting(authority), foreign):
         with pytest.raises((ssl.SSLError, ConnectionError)):
             ask(plumbd, context, "/healthz")
+    wait_for(lambda: len(events(tmp_path, "login refused")) == 2)
+    assert {line["port"] for line in events(tmp_path, "login refused")} == {"http"}
+    assert all("certificate" in line["outcome"] for line in events(tmp_path, "login refused"))
 
 
 def test_certificates_that_were_taken_back(secure, authority):
