@@ -235,6 +235,16 @@ def test_libthrift(kerberos, kdc, send, authority, tmp_path):
     assert logins == [f"krb5:dn/h1.example@{REALM}", f"krb5:people@{REALM}"]
 
 
+def test_every_role_at_the_span_port(kerberos, kdc, send):
+    """Beside write and read, whom test_libthrift has."""
+    roles = [role for role in ROLES if role not in ("write", "read")]
+    plumbd = kerberos(**{f"access__{role}": f"krb5:of-{role}@{REALM}" for role in roles}).start()
+    for role in roles:
+        kdc.keytab(f"of-{role}", f"of-{role}")
+        expected = OK if suffices(role, "write") else TRY_LATER
+        assert send(plumbd, f"of-{role}", f"of-{role}", spans=1) == [f"status {expected}"], role
+
+
 def test_libthrift_without_tls(kerberos, send):
     """On loopback, where that is allowed: a ticket is no secret."""
     plumbd = kerberos(tls__certificate="", tls__key="").start()
