@@ -338,17 +338,17 @@ static void add_param(void *arg, const char *name, const char *value) {
     if (trace && !parameters->id) parameters->id = g_strdup(value);
 }
 
-/* The trace id that 16 or 32 hex digits begin with. */
-static gboolean parse_trace(const char *text, guint64 *trace_id) {
-    gsize length = text ? strlen(text) : 0;
+/* 16 hex digits are a trace; 32 are a span, which its trace's begin, or a trace of OpenTelemetry, whose id here they end
+ * with. */
+static void add_asked_trace(HttpJob *job, const char *text) {
+    const gsize length = text ? strlen(text) : 0;
     SpanId id;
     if (length == 32 && span_id_parse(text, length, &id)) {
-        *trace_id = id.trace;
-        return TRUE;
+        http_job_add_trace(job, id.trace);
+        http_job_add_trace(job, id.span);
     }
-    if (length != 16 || strspn(text, "0123456789abcdefABCDEF") != 16) return FALSE;
-    *trace_id = g_ascii_strtoull(text, NULL, 16);
-    return TRUE;
+    if (length == 16 && strspn(text, "0123456789abcdefABCDEF") == 16)
+        http_job_add_trace(job, g_ascii_strtoull(text, NULL, 16));
 }
 
 static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const char *question,
@@ -358,10 +358,11 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     http_job_set_peer(job, http_exchange_principal(exchange), http_exchange_peer(exchange));
     if (http_exchange_request(exchange)->gzip) http_job_set_gzip(job);
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
-    const gboolean of_trace = g_strv_contains(of_traces, question);
-    if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id) ||
-        zipkin_asks_for(question, &trace_id) || htraced_asks_for(question, &trace_id))
-        http_job_set_trace(job, trace_id);
+    if (g_strv_contains(of_traces, question))
+        add_asked_trace(job, parameters->id);
+    else if (jaeger_asks_for(question, &trace_id) || zipkin_asks_for(question, &trace_id) ||
+             htraced_asks_for(question, &trace_id))
+        http_job_add_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
         counter_add(http->options.counters, COUNTER_HTTP_REFUSED, 1);

@@ -37,8 +37,8 @@ struct HttpJob {
     void *owner;
     char peer[PEER_NAME_BYTES];
     gboolean gzip;
-    gboolean has_trace;
-    guint64 trace_id;
+    guint n_traces;
+    guint64 traces[HTTP_JOB_TRACES];
     pthread_mutex_t lock;
     pthread_cond_t drained;
     gsize in_flight_bytes;
@@ -81,9 +81,9 @@ HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, v
     return job;
 }
 
-void http_job_set_trace(HttpJob *job, guint64 trace_id) {
-    job->has_trace = TRUE;
-    job->trace_id = trace_id;
+void http_job_add_trace(HttpJob *job, guint64 trace_id) {
+    g_assert(job->n_traces < HTTP_JOB_TRACES);
+    job->traces[job->n_traces++] = trace_id;
 }
 
 void http_job_set_gzip(HttpJob *job) { job->gzip = TRUE; }
@@ -231,11 +231,11 @@ static void order_end(HttpJobs *jobs) {
 
 /* Open spans of the trace that is asked for are stored first: so the answer has them, and is the same document as of
  * any other trace. When the store fails, what it has must do. */
-static void store_trace(HttpJobs *jobs, const HttpJob *job) {
+static void store_trace(HttpJobs *jobs, guint64 trace_id) {
     if (!order_begin(jobs)) return;
     const HttpBackend *backend = &jobs->options.backend;
     Waiter *waiter = waiter_new(1);
-    shard_store_trace(backend->shards[shard_of(job->trace_id, backend->n_shards)], job->trace_id, waiter);
+    shard_store_trace(backend->shards[shard_of(trace_id, backend->n_shards)], trace_id, waiter);
     waiter_wait(waiter, NULL, NULL);
     order_end(jobs);
 }
@@ -289,7 +289,7 @@ static GBytes *make_body(const Query *query, const StateSources *state, GError *
 
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
-    if (job->has_trace) store_trace(jobs, job);
+    for (guint i = 0; i < job->n_traces; i++) store_trace(jobs, job->traces[i]);
     g_autoptr(GBytes) columns = NULL;
     const Query query = {
         .archive = jobs->options.backend.archive,

@@ -30,8 +30,9 @@ HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, v
 void http_job_set_peer(HttpJob *job, const char *principal, const char *address);
 /* The reader unpacks gzip: a document of more than HTTP_PACKED_FROM_BYTES comes so. */
 void http_job_set_gzip(HttpJob *job);
-/* The trace whose open spans are to be stored before the question is answered. */
-void http_job_set_trace(HttpJob *job, guint64 trace_id);
+/* A trace whose open spans are to be stored before the question is answered; HTTP_JOB_TRACES at most. */
+#define HTTP_JOB_TRACES 2
+void http_job_add_trace(HttpJob *job, guint64 trace_id);
 void *http_job_owner(const HttpJob *job);
 gboolean http_job_is_flush(const HttpJob *job);
 /* On the HTTP thread: the peer is gone; what was streamed has been sent. */

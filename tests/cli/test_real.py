@@ -40,7 +40,7 @@ def test_open_traces_are_told(tmp_path):
     try:
         assert daemon.plumb("import", "--no-flush", tmp_path / "spans.json").returncode == 0
         daemon.wait_for("open_traces", 3)
-        for command in ("functions", "forest"):
+        for command in ("functions", "forest", "traces"):
             done = daemon.plumb(command)
             assert done.returncode == 0 and "3 traces are still open" in done.stdout, done.stdout + done.stderr
             assert "still open" not in daemon.plumb(command, "--json").stdout

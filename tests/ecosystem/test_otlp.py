@@ -106,6 +106,21 @@ def test_statistics_and_search(plumbd, otel_app):
     assert len(plumbd.ask("traces?annotation=order%3D77")["traces"]) == 1
 
 
+def test_a_trace_by_all_its_digits(make_plumbd, plumb_program):
+    """As OpenTelemetry writes its id, at once after it came, and when it is stored."""
+    plumbd = make_plumbd(trace__idle="1h").start()
+    trace = 0xF2F5778A0CE60791_C231DE02FF4104D7
+    assert post(plumbd, spans_body(a_span(trace, 1), a_span(trace, 2, parentSpanId=f"{1:016x}")))[0] == 200
+    for _ in range(2):
+        command = [plumb_program, "trace", f"{trace:032x}", "--server", plumbd.http]
+        shown = subprocess.run(command, capture_output=True, text=True)
+        assert shown.returncode == 0 and shown.stdout.startswith("trace c231de02ff4104d7,"), shown.stderr
+        assert plumbd.ask(f"trace?id={trace:032x}")["spans_total"] == 2
+    one_span = plumbd.ask(f"trace?id=c231de02ff4104d7{2:016x}")
+    assert one_span["trace"] == "c231de02ff4104d7"
+    assert plumbd.fetch(f"/api/v1/trace?id={trace ^ 1:032x}")[0] == 404
+
+
 def test_acknowledged_is_kept(make_plumbd, otel_app):
     """Killed at once after the acknowledgement: the journal has the spans, and the next start stores them."""
     plumbd = make_plumbd().start()

@@ -1,10 +1,12 @@
 #include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/commands/open_traces.h"
 #include "analyzer/cli/commands/option_sets.h"
 
 static CliExit traces_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "traces");
     const ShowOptions options = invocation_show_options(invocation);
-    return invocation_show(invocation, ask, "searching", show_traces, &options);
+    const CliExit shown = invocation_show(invocation, ask, "searching", show_traces, &options);
+    return shown == CLI_OK ? say_open_traces(invocation) : shown;
 }
 
 static const Option options[] = {

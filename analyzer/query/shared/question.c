@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
@@ -167,6 +168,13 @@ gboolean is_excluded(const GArray *exclude, guint32 function) {
     return FALSE;
 }
 
+/* OpenTelemetry's ids of traces have as many digits as our spans have: the lower half is the trace here. */
+static gboolean is_trace_of_others(Archive *archive, SpanId id) {
+    gboolean has = FALSE, ours = FALSE;
+    return archive_has_trace(archive, id.span, &has, NULL) && has &&
+           archive_has_trace(archive, id.trace, &ours, NULL) && !ours;
+}
+
 gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error) {
     const char *text = params_text(asked->params, name);
     if (!text) return fail(error, PLUMB_ERROR_INPUT, "%s is missing: 16 hex digits of a trace or 32 of a span", name);
@@ -178,5 +186,9 @@ gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean 
                     "%s \"%s\" is not understood: use the 16 hex digits of a trace or the 32 of one of its spans", name,
                     text);
     *one_span = length == 32;
+    if (*one_span && is_trace_of_others(asked->archive, *id)) {
+        *id = (SpanId){id->span, 0};
+        *one_span = FALSE;
+    }
     return TRUE;
 }
