@@ -39,22 +39,28 @@ static void test_spill(void) {
     g_assert_cmpstr(change_of(spill, 0)->from, ==, "200");
     g_assert_false(change_of(spill, 0)->set);
     g_assert_cmpint(g_array_index(spill->stages, gint64, 0), ==, 7);
-    /* 2 x 10,000 MiB of disk at 100 MiB/s, 42,400 MiB of memory at 250 MiB/s; at most 0.7 of the run time. */
-    g_assert_cmpfloat_with_epsilon(spill->cost_ms, MIN(200000 + 169600, 0.7 * 360000), 1);
+    /* 2 x 10,000 MiB of disk at 100 MiB/s, 42,400 MiB of memory at 125 MiB/s; at most 0.7 of the run time. */
+    g_assert_cmpfloat_with_epsilon(spill->cost_ms, MIN(200000 + 339200, 0.7 * 360000), 1);
 
-    /* A tenth of that: 36.96 s. Tasks that ran 3 times as long as they computed spill as slowly; at most 4 times. */
+    /* A tenth of that is 20 s of disk and 33.92 s of work. Tasks that waited 10 s did not wait 20 for the disk. */
     for (TaskMetric metric = METRIC_MEMORY_SPILLED_BYTES; metric <= METRIC_DISK_SPILLED_BYTES; metric++)
         stage->sums[metric] /= 10;
     stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] /= 10;
-    stage->sums[METRIC_GC_MS] = 20000;
-    stage->sums[METRIC_CPU_NS] = 100000.0 * NS_PER_MS;
-    assert_spill_cost(&made, 3 * 36960);
-    stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 120000;
-    assert_spill_cost(&made, 2 * 36960);
-    stage->sums[METRIC_CPU_NS] = 1000.0 * NS_PER_MS;
-    assert_spill_cost(&made, 4 * 36960);
+    assert_spill_cost(&made, 53920);
+    stage->sums[METRIC_GC_MS] = 50000;
+    stage->sums[METRIC_CPU_NS] = 300000.0 * NS_PER_MS;
+    assert_spill_cost(&made, 33920 + 10000);
+    stage->sums[METRIC_CPU_NS] =
+        300000.0 * NS_PER_MS / 3; /* they worked for 150 s of 360: all takes 2.4 times as long */
+    assert_spill_cost(&made, 2.4 * 33920);
+    stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 180000;
+    assert_spill_cost(&made, 33920 + 20000); /* 1.2 times, and the disk, which is more */
+    stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 0;
+    stage->python = TRUE;
+    assert_spill_cost(&made, 33920 + 20000);
+    stage->python = FALSE;
     stage->sql = FALSE;
-    assert_spill_cost(&made, 36960);
+    assert_spill_cost(&made, 33920 + 20000);
     stage->sql = TRUE;
 
     /* 0.1 of the data is not spilled much. */

@@ -23,8 +23,8 @@ typedef struct AdviseStage {
     gint64 stage;
     gint32 attempt;
     const char *name;
-    gboolean sql, join, cached; /* of Spark SQL; it joins two shuffles; it keeps an RDD */
-    gint64 begin_ms, end_ms;    /* first launch, last finish */
+    gboolean sql, join, cached, python; /* of Spark SQL; joins two shuffles; keeps an RDD; its plan calls Python */
+    gint64 begin_ms, end_ms;            /* first launch, last finish */
     guint32 tasks, spilled_tasks, failed_tasks;
     gint64 profile; /* of resources; 0 and -1: what the settings say */
     double task_ms; /* from launch to finish, of all attempts */

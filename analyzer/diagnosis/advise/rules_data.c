@@ -15,9 +15,8 @@
 #define FIXED_MOST_MS   50.0               /* of a task's run, whatever its data */
 #define BYTES_A_MS      (10 * MIB / 1000)  /* a slow task still does so much */
 #define SPILL_DISK_A_MS (100 * MIB / 1000) /* written, and read again */
-#define SPILL_CODE_A_MS (250 * MIB / 1000) /* of memory: to bytes, and back */
+#define SPILL_CODE_A_MS (125 * MIB / 1000) /* of memory: to bytes, and back */
 #define SPILL_MOST      0.7                /* of the run time of a stage that spilled */
-#define SLOWER_MOST     4.0                /* tasks that wait for more than this have other reasons to */
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -65,19 +64,31 @@ static double spill_data(const AdviseStage *stage) {
                stage->sums[METRIC_SHUFFLE_WRITE_BYTES]);
 }
 
-/* How many times as long as it takes to compute the stage's tasks ran: on a busy processor or disk all that they do
- * takes longer, spilling as well. Programs in Python and files that are read make tasks wait for other things. */
-static double slower(const AdviseStage *stage) {
+/* Of a stage's tasks, ms: what they worked (processor and garbage collection), and what they waited beside fetching.
+ * worked_ms 0: not known. */
+typedef struct Work {
+    double worked_ms, waited_ms;
+} Work;
+
+static Work work_of(const AdviseStage *stage) {
+    if (stage->sums[METRIC_CPU_NS] <= 0) return (Work){0, 0};
     const double worked_ms = stage->sums[METRIC_CPU_NS] / (double)NS_PER_MS + stage->sums[METRIC_GC_MS];
     const double ran_ms = stage->sums[METRIC_RUN_MS] - stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS];
-    if (!stage->sql || reads_input(stage) || stage->sums[METRIC_CPU_NS] <= 0) return 1;
-    return CLAMP(ran_ms / worked_ms, 1, SLOWER_MOST);
+    return (Work){worked_ms, MAX(ran_ms - worked_ms, 0)};
 }
 
+/* To read and write spilled bytes is work; for their disk tasks waited no longer than they waited at all. On a busy
+ * processor all that they do takes as many times as long; where they wait for files or for Python, that tells nothing. */
 static double spill_cost(const AdviseStage *stage) {
-    const double io = 2 * stage->sums[METRIC_DISK_SPILLED_BYTES] / SPILL_DISK_A_MS;
-    const double code = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
-    return MIN((io + code) * slower(stage), SPILL_MOST * stage->sums[METRIC_RUN_MS]);
+    const Work work = work_of(stage);
+    const double code_ms = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
+    double cost_ms = code_ms + 2 * stage->sums[METRIC_DISK_SPILLED_BYTES] / SPILL_DISK_A_MS;
+    if (work.worked_ms > 0) {
+        const gboolean others = !stage->sql || stage->python || reads_input(stage);
+        const double times = others ? 1 : 1 + work.waited_ms / work.worked_ms;
+        cost_ms = MAX(MIN(cost_ms, code_ms + work.waited_ms), code_ms * times);
+    }
+    return MIN(cost_ms, SPILL_MOST * stage->sums[METRIC_RUN_MS]);
 }
 
 static gboolean spills(const AdviseStage *stage) {

@@ -180,12 +180,21 @@ void plan_facts_add(AdviseFacts *facts, const AppPlans *plans, SparkRecords *tex
         if (spark_query(records, i)->part == 0) add_query(&adding, spark_query(records, i));
 }
 
+/* BatchEvalPython, MapInPandas, MapInArrow, ... */
+static gboolean calls_python(const SparkPlanNode *node) {
+    static const char *const parts[] = {"Python", "Pandas", "InArrow"};
+    for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+        if (node->name != NULL && strstr(node->name, parts[i]) != NULL) return TRUE;
+    return FALSE;
+}
+
 void plan_facts_stage(AdviseStage *stage, const AppPlans *plans, const SparkStage *record, SparkRecords *texts) {
     const SparkQuery *query = app_plans_query_of(plans, record);
     stage->query = query != NULL ? query->query : -1;
     for (guint32 i = 0; i + 1 < record->values.n; i += 2) {
         const SparkPlanNode *node = app_plans_node(plans, record->values.items[i]);
         const double bytes = (double)record->values.items[i + 1];
+        stage->python = stage->python || (node != NULL && calls_python(node));
         if (node == NULL || bytes <= stage->spill_node_bytes) continue;
         if (g_strcmp0(metric_named(node, record->values.items[i]), "spill size") != 0) continue;
         stage->spill_node = label_of(node, texts);
