@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.real import Plumbd
 from tests.conftest import ROOT, lasting_address
+from tests.spark.test_drelephant import written
 
 RECORDED = ROOT / "tests/data/spark"
 WAITED = [f"waiting_{executors}" for executors in (1, 2, 3)]
@@ -200,6 +201,20 @@ def test_all_applications(filled):
     assert re.search(
         rf"{key}.*, failures", daemon.plumb("apps", "--limit", "0", "--advice", env={"COLUMNS": "200"}).stdout
     )
+
+
+def test_first_tasks_of_executors_are_no_rule(tmp_path, plumb_program):
+    """Two tasks that a starting executor made slow, of 60: what a small task costs is what the others took."""
+    tasks = [{"executor": "1", "ms": 5000 if i < 2 else 100, "gc": 0, "read": 1000} for i in range(60)]
+    log, store = tmp_path / "app-1", tmp_path / "store"
+    events = written("3.5.6", {"spark.executor.cores": "2"}, tasks)
+    log.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
+    subprocess.run([plumb_program, "import", "--store", store, log], check=True, capture_output=True)
+    asked = [plumb_program, "advise", "latest", "--store", store, "--json"]
+    answer = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
+    (many,) = [finding for finding in answer["findings"] if finding["rule"] == "many-partitions"]
+    assert many["evidence"][0].endswith("a task takes 100 ms, 50 ms of it whatever its data")
+    assert many["saves_ns"] == pytest.approx((60 - 2) * 50e6, rel=0.01)
 
 
 def test_mistakes(filled):
