@@ -78,7 +78,8 @@ static Work work_of(const AdviseStage *stage) {
 }
 
 /* To read and write spilled bytes is work; for their disk tasks waited no longer than they waited at all. On a busy
- * processor all that they do takes as many times as long; where they wait for files or for Python, that tells nothing. */
+ * processor all that they do takes as many times as long. Where they wait for files or for Python, that tells nothing.
+ */
 static double spill_cost(const AdviseStage *stage) {
     const Work work = work_of(stage);
     const double code_ms = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
