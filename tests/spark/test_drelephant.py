@@ -317,7 +317,7 @@ def test_limits(tmp_path, plumb_program):
         "moderate",
         "severe",
     ]
-    assert f"by limits of your own: {told}" in asked("--limits", told).stdout
+    assert f"by limits of your own: {told.replace(',', ', ')}" in asked("--limits", told).stdout
     for wrong, says in (
         ("gc=1/2", "not four limits"),
         ("heap=1/2/3/4", "there are resource-skew"),

@@ -216,10 +216,13 @@ void show_drelephant(const json_t *document, const ShowOptions *options, GString
     show_head(style, document, out);
     g_autofree char *severity = show_text(style, document, "severity");
     g_autofree char *score = unit_count(field_number(document, "score"));
-    g_autofree char *limits = show_text(style, document, "limits");
-    g_string_append_printf(out, "severity %s, score %s", severity, score);
-    if (limits[0] != '\0') g_string_append_printf(out, ", by limits of your own: %s", limits);
-    g_string_append(out, "\n\n");
+    g_autofree char *clean = show_text(style, document, "limits");
+    g_auto(GStrv) limits = g_strsplit(clean, ",", -1);
+    g_autofree char *told = g_strjoinv(", ", limits);
+    g_autofree char *by = g_strconcat("by limits of your own: ", told, NULL);
+    g_string_append_printf(out, "severity %s, score %s\n", severity, score);
+    if (told[0] != '\0') paragraph_append(style, 0, by, out);
+    g_string_append_c(out, '\n');
 
     gsize i;
     const json_t *group;
