@@ -1,5 +1,5 @@
-/* Who comes in at a port. A thread of its own accepts connections, sees by the first byte whether they are TLS, and goes
- * through their handshakes; then they are handed to the thread that serves them. Handshakes are a millisecond of a
+/* Who comes in at a port. A thread of its own accepts connections, sees by the first byte whether they are TLS, and
+ * goes through their handshakes; then they are handed to the thread that serves them. Handshakes are a millisecond of a
  * processor each. So this thread has a lower priority than those that serve: peers that are there do not wait for those
  * that come, however many do, nor for those that say nothing.
  *
