@@ -131,7 +131,7 @@ def test_nginx(site):
     authority.sign("proxy", "DNS:plumb.example.org")
     password = site.run("openssl passwd -apr1 secret").strip()
     (site.folder / "people.htpasswd").write_text(f"people:{password}\n")
-    server, programs = blocks("behind nginx or Knox")
+    server, programs = blocks("behind nginx or Knox")[:2]
     plumbd, curl = commands(programs)
     site.run(plumbd)
     nginx(site, server)
