@@ -280,6 +280,10 @@ def is_answered(connection):
     return False
 
 
+def files_of(plumbd):
+    return len(list(Path(f"/proc/{plumbd.process.pid}/fd").iterdir()))
+
+
 def web(plumbd):
     host, port = plumbd.http.rsplit(":", 1)
     return host, int(port)
@@ -308,6 +312,8 @@ def test_handshakes_of_readers_that_hang(locked, authority):
     have their time."""
     plumbd = locked(http__max_connections="32", http__timeout="1s")
     plain, first = trusting(authority), hello(authority)
+    assert ask(plumbd, plain, "/healthz")[0] == 200
+    before = files_of(plumbd)
     with contextlib.ExitStack() as stack:
         storm = [greet(stack, web(plumbd), first) for _ in range(30)]
         assert ask(plumbd, plain, "/healthz")[0] == 200
@@ -320,10 +326,7 @@ def test_handshakes_of_readers_that_hang(locked, authority):
                     pass
     found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
     assert found["request took too long"] >= 1
-
-
-def files_of(plumbd):
-    return len(list(Path(f"/proc/{plumbd.process.pid}/fd").iterdir()))
+    wait_for(lambda: files_of(plumbd) <= before + 4)
 
 
 def test_several_threads_accept(locked, authority):
@@ -346,7 +349,7 @@ def test_several_threads_accept(locked, authority):
         assert [sender.submit(batch(n, 1)).status for n, sender in enumerate(senders, 10)] == [OK] * 20
         with pytest.raises((ConnectionError, ssl.SSLError)):
             login(plumbd, plain, "token", token_of("write"), source="127.0.1.99")
-    wait_for(lambda: files_of(plumbd) <= before)
+    wait_for(lambda: files_of(plumbd) <= before + 4)
     found = receiver(plumbd, plain, headers=bearer(token_of("read")))
     assert found["refused_connections"]["too many of one address"] == 1
     assert found["refused_connections"]["too many that had not logged in"] >= 28
