@@ -12,7 +12,19 @@ import type { Width } from '../../timeline/icicle.ts'
 import { count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
-function NodePanel({ node }: { node: PatternNode }): VNode {
+/** Traces of the pattern, those first in which its calls took longest; of a pattern of several merged ones all. */
+function tracesLink(pattern: Pattern, node: PatternNode, slowest: boolean): string {
+  return linkTo('traces', '', {
+    pattern: pattern.merged === undefined ? pattern.pattern : undefined,
+    function: node.function,
+    role: node.role,
+    host: value('host'),
+    call_min_duration: slowest ? `${Math.floor(node.q95_ns!)}ns` : undefined,
+    sort: 'duration_ns',
+  })
+}
+
+function NodePanel({ pattern, node }: { pattern: Pattern; node: PatternNode }): VNode {
   return (
     <section class="panel" aria-label={t('The call that is chosen')}>
       <h3>
@@ -20,9 +32,14 @@ function NodePanel({ node }: { node: PatternNode }): VNode {
       </h3>
       <Facts facts={factsOf(node)} />
       <p class="buttons">
-        <a class="button" href={linkTo('traces', '', { function: node.function, role: node.role })}>
-          {t('Traces with it')}
+        <a class="button" href={tracesLink(pattern, node, false)}>
+          {t('Slowest traces with it')}
         </a>
+        {node.q95_ns !== undefined && (
+          <a class="button" href={tracesLink(pattern, node, true)}>
+            {t('Its slowest 5 %')}
+          </a>
+        )}
         <a class="button" href={linkTo('functions', '', { function: node.function, by: 'host' })}>
           {t('By host')}
         </a>
@@ -132,7 +149,7 @@ function Opened({ pattern }: { pattern: Pattern }): VNode {
       />
       <div class="beside">
         <TreeTable nodes={pattern.nodes} chosen={chosen} />
-        <NodePanel node={pattern.nodes[chosen]!} />
+        <NodePanel pattern={pattern} node={pattern.nodes[chosen]!} />
       </div>
     </>
   )

@@ -144,6 +144,17 @@ function tracesLink(row: FunctionRow, area: Area): string {
   })
 }
 
+/** Calls slower than 95 of 100. */
+function slowestLink(row: FunctionRow): string {
+  return linkTo('traces', '', {
+    function: row.function,
+    role: row.role,
+    host: row.host,
+    call_min_duration: `${Math.floor(row.q95_ns!)}ns`,
+    sort: 'duration_ns',
+  })
+}
+
 function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: AskedOf }): VNode {
   return (
     <div>
@@ -206,6 +217,11 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
         >
           {t('Slowest traces with it')}
         </a>
+        {row.q95_ns !== undefined && (
+          <a class="button" href={slowestLink(row)}>
+            {t('Its slowest 5 %')}
+          </a>
+        )}
         <a class="button" href={linkTo('forest', '', { function: row.function })}>
           {t('Its call trees')}
         </a>
