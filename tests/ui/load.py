@@ -149,6 +149,23 @@ LARGE = 0xF4240
 LARGE_CALLS = 3000
 
 
+SKEWED = 0x5EED
+AHEAD_MS = 20
+
+
+def send_skewed(plumbd, begin=1_700_000_100_000_000_000):
+    """A client that reads blocks of two DataNodes in turn. The clock of the second is ahead."""
+    trace = Trace(SKEWED, begin)
+    root = trace.call("DistributedFileSystem#create", CLIENT, 0, 30 * MS)
+    for i in range(6):
+        at = (1 + 4 * i) * MS
+        read_at = trace.call("DFSInputStream#read", CLIENT, at, 3 * MS, root)
+        ahead = AHEAD_MS * MS if i % 2 else 0
+        trace.call("BlockSender#sendBlock", FIRST_DATANODE + i % 2, at + 0.5 * MS + ahead, 2 * MS, read_at)
+    with Sender(plumbd) as sender:
+        assert sender.deliver(trace.spans, strings=strings()).status == OK
+
+
 def send_large(plumbd, begin=1_700_000_000_000_000_000):
     """One trace of more calls than come as a tree: a client that reads block after block of six DataNodes. One read is
     three times as long as the others. The number of its spans."""

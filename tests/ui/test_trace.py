@@ -16,6 +16,7 @@ ADDRESS = f"trace/{TRACE}"
 @pytest.fixture(scope="module")
 def large(module_plumbd):
     spans = load.send_large(module_plumbd)
+    load.send_skewed(module_plumbd)
     module_plumbd.flush()
     return module_plumbd, spans
 
@@ -257,14 +258,23 @@ def test_rows_fold_with_all_below(large, opened):
     assert shown.count() == 1
     opened.page.keyboard.press("ArrowRight")
     opened.page.wait_for_url(re.compile("rows=0"))
-    shown.nth(2).wait_for()
-    opened.page.keyboard.press("ArrowRight")  # to what it calls
+    shown.nth(1).filter(has_text="×1,000").wait_for()
+    opened.page.keyboard.press("ArrowRight")  # to what it calls: equal siblings, in one row
     wait_chosen(opened, 1)
+    assert shown.count() == 2 and re.search(r"2\.00 s in all, at most 6\.00 ms", shown.nth(1).inner_text())
+    opened.page.keyboard.press("ArrowRight")  # a row each
+    opened.page.wait_for_url(re.compile("runs=1(&|$)"))
+    shown.nth(2).wait_for()
     opened.page.keyboard.press("*")
     opened.page.locator("#span-3").wait_for()
     opened.page.keyboard.press("_")
     opened.page.locator("#span-2").wait_for(state="detached")
-    opened.page.keyboard.press("ArrowLeft")  # it is folded: to its caller
+    opened.page.keyboard.press("j")
+    wait_chosen(opened, 4)
+    opened.page.keyboard.press("e")  # one row again
+    shown.nth(2).wait_for(state="detached")
+    wait_chosen(opened, 1)
+    opened.page.keyboard.press("ArrowUp")
     wait_chosen(opened, 0)
     opened.page.get_by_role("button", name="Fold it and all below", exact=True).click()
     opened.page.locator("#span-1").wait_for(state="detached")
@@ -354,6 +364,78 @@ def test_what_is_folded_stays_with_what_is_looked_for(opened, rows):
     opened.page.wait_for_url(re.compile("open=1(&|$)"))
     assert folded_note(opened)[0] == 2 * (len(rows) // 3) - 2
     assert "It is folded into" not in panel(opened)
+
+
+def test_calls_slower_than_usual_are_told_and_stand_alone(large, opened, rows, ask_plumb):
+    """By the hour's statistics; n steps through them, and lanes and tree can leave the others out."""
+    hour = 3600 * 10**9
+    since = rows[0]["begin_time_ns"] // hour * hour
+    period = ("--since", str(since), "--until", str(since + hour), "--limit", "0")
+    limits = {
+        (row["function"], row["role"]): row["q95_ns"]
+        for row in ask_plumb(large[0], "functions", *period)["functions"]
+        if row["calls"] >= 20
+    }
+    slow = [i for i, row in enumerate(rows) if row["duration_ns"] > limits.get((row["function"], row["role"]), 2**63)]
+    assert 0 < len(slow) < 5
+    assert opened.text("main").count(f"{len(slow)} of {len(rows):,} calls took longer than 95 of 100") == 1
+    keys = opened.page.keyboard
+    keys.press("x")
+    opened.page.wait_for_url(re.compile("path=slow"))
+    for row in slow:
+        keys.press("n")
+        wait_chosen(opened, row)
+    assert "slowest 5 %" in panel(opened)
+    opened.page.get_by_role("button", name="left out").click()
+    opened.settle()
+    assert lines_of(opened) == 4  # the call of all, one read, what it calls on one DataNode, and its disk
+    opened.page.get_by_role("button", name="tree").click()
+    opened.page.get_by_role("listbox").wait_for()
+    above = {slow[0]}
+    above |= {i for i in range(slow[0]) if rows[i]["span"] in rows[slow[0]]["parents"]} | {0}
+    opened.page.locator(f"#span-{slow[0]}").wait_for()
+    shown = {int(row.get_attribute("id").split("-")[1]) for row in opened.page.get_by_role("option").all()}
+    assert above <= shown <= above | set(slow)
+    assert f"plumb functions {' '.join(period)}" in opened.text(".view > .sames")
+
+
+def begins_after(page, number):
+    page.page.locator(f"#span-{number}").click()
+    wait_chosen(page, number)
+    return re.search(r"begins after\s+([\d.]+) ms", panel(page)).group(1)
+
+
+def test_clocks_are_told_and_aligned(large, open_page, ask_plumb):
+    """As plumb says it of the trace. Aligned, calls stand within those that made them, and say when they were
+    recorded."""
+    trace = f"{load.SKEWED:016x}"
+    said = {(one["from"], one["to"]): one for one in ask_plumb(large[0], "trace", trace)["skew"]}
+    page = open_page(large[0])
+    page.open(f"trace/{trace}")
+    client, fine, off = "edge1.example.org", load.host_of(1), load.host_of(2)
+    assert page.text(".notice > span") == (f"The clock of {off} is {load.AHEAD_MS}.0 ms ahead of that of {client}.")
+    cells = {cells[0].strip(): [text.strip() for text in cells[1:]] for cells in page.cells("Clocks")}
+    assert cells == {
+        off: ["20.0 ms ahead", "± 500 µs", "3"],
+        fine: ["the same, as far as is known", "± 500 µs", "3"],
+    }
+    assert {host: (-said[host, client]["offset_ns"], said[host, client]["samples"]) for host in cells} == {
+        off: (-load.AHEAD_MS * 10**6, 3),
+        fine: (0, 3),
+    }
+    bars = "rows => rows.map(row => { const box = row.querySelector('.bar').getBoundingClientRect(); return [box.left, box.right] })"
+    inside = lambda: page.page.locator("[role=option]").evaluate_all(bars)  # noqa: E731
+    before = inside()
+    assert before[4][0] > before[3][1]  # the second read has ended when what it calls begins
+    page.page.get_by_role("button", name="Align the clocks").click()
+    page.page.wait_for_url(re.compile("clocks=aligned"))
+    page.settle()
+    after = inside()
+    assert after[3][0] < after[4][0] < after[4][1] < after[3][1]
+    assert begins_after(page, 4) == "25.5"
+    page.page.get_by_role("button", name="As recorded").wait_for()
+    assert "moved by" in page.text(".panel") and "-20.0 ms" in page.text(".panel")
+    page.look_at_both_themes("trace-clocks")
 
 
 def test_perfetto_takes_it(opened, rows):

@@ -15,12 +15,14 @@ export interface AreaSum {
 const within = (from: number, to: number, begin: number, end: number): number =>
   Math.max(0, Math.min(end, to) - Math.max(begin, from))
 
-/** The greatest first. functions: of each row its number; kinds: how many there are. */
+/** The greatest first. functions: of each row its number; kinds: how many there are. order: rows by begin, where those that
+    a call makes are not in that order. */
 export function sumArea(
   calls: Calls,
   functions: ArrayLike<number>,
   kinds: number,
   { from, to }: { readonly from: number; readonly to: number },
+  order?: ArrayLike<number>,
 ): AreaSum[] {
   const coveredTo = new Float64Array(calls.rows)
   const self = new Map<number, number>()
@@ -29,10 +31,11 @@ export function sumArea(
   const add = (sums: Map<number, number>, kind: number, by: number): void =>
     void sums.set(kind, (sums.get(kind) ?? 0) + by)
 
-  for (let row = 0; row < calls.rows; row++) {
+  coveredTo.set(calls.begin)
+  for (let i = 0; i < calls.rows; i++) {
+    const row = order?.[i] ?? i
     const begin = calls.begin[row]!
     const end = endOf(calls, row)
-    coveredTo[row] = begin
     if (begin < to && end > from) {
       add(open, kindOf(row), 1)
       add(self, kindOf(row), within(from, to, begin, end))

@@ -16,11 +16,12 @@ export interface Hidden extends Below {
   readonly folded: number
 }
 
-export function hide(tree: Tree, isFolded: (row: number) => boolean): Hidden {
-  const rows = new Uint8Array(tree.end.length)
+/** leftOut: 1 for what is not seen either; it is not counted. */
+export function hide(tree: Tree, isFolded: (row: number) => boolean, leftOut?: Uint8Array): Hidden {
+  const rows = leftOut?.slice() ?? new Uint8Array(tree.end.length)
   let [calls, self, folded] = [0, 0, 0]
   for (let row = 0; row < rows.length;) {
-    if (!isFolded(row)) {
+    if (rows[row] === 1 || !isFolded(row)) {
       row++
       continue
     }
@@ -32,6 +33,17 @@ export function hide(tree: Tree, isFolded: (row: number) => boolean): Hidden {
     row = tree.end[row]!
   }
   return { rows, calls, self, folded }
+}
+
+/** 1 for each call that is not wanted, and has nothing below it that is. */
+export function hideOthers(parent: Int32Array, isWanted: (row: number) => boolean): Uint8Array {
+  const hidden = new Uint8Array(parent.length).fill(1)
+  for (let row = hidden.length - 1; row >= 0; row--) {
+    if (hidden[row] === 1 && !isWanted(row)) continue
+    hidden[row] = 0
+    if (parent[row]! >= 0) hidden[parent[row]!] = 0
+  }
+  return hidden
 }
 
 export function belowOf(tree: Tree, row: number): Below {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countBelow, hasChildren, shownRows } from './rows.ts'
+import { RUN_FROM, countBelow, hasChildren, shownRows } from './rows.ts'
 import { clampZoom, formatZoom, pan, parseZoom, placeIn, zoomAround } from './zoom.ts'
 
 /** Of the depths 0 1 2 2 1 0 1. */
@@ -7,10 +7,33 @@ const ENDS = [5, 4, 3, 4, 5, 7, 7]
 
 describe('rows', () => {
   it('leave out what is folded', () => {
-    const shown = (...folded: number[]): number[] => shownRows(ENDS, (row) => folded.includes(row))
+    const shown = (...folded: number[]): readonly number[] =>
+      shownRows({ ends: ENDS, isFolded: (row) => folded.includes(row) }).rows
     expect(shown()).toEqual([0, 1, 2, 3, 4, 5, 6])
     expect(shown(1)).toEqual([0, 1, 4, 5, 6])
     expect(shown(0, 1)).toEqual([0, 5, 6])
+  })
+  it('leave out what is hidden', () => {
+    const hidden = Uint8Array.from([0, 1, 1, 1, 0, 0, 0])
+    expect(shownRows({ ends: ENDS, isFolded: () => false, hidden }).rows).toEqual([0, 4, 5, 6])
+  })
+  it('put equal siblings together', () => {
+    // A caller; eight calls of one function, the second of which calls another; one more of the other.
+    const parent = [-1, 0, 0, 2, ...Array.from({ length: 6 }, () => 0), 0]
+    const kinds = parent.map((_, row) => (row === 3 || row === 10 ? 2 : 1))
+    const ends = parent.map((_, row) => (row === 0 ? parent.length : row === 2 ? 4 : row + 1))
+    const shown = (open: boolean, hidden?: Uint8Array) =>
+      shownRows({
+        ends,
+        isFolded: () => false,
+        hidden,
+        runs: { parent, kindOf: (row) => kinds[row]!, isOpen: () => open },
+      })
+    const run = { first: 1, calls: RUN_FROM, end: 10 }
+    expect(shown(false)).toEqual({ rows: [0, 1, 10], runs: new Map([[1, run]]) })
+    expect(shown(true)).toEqual({ rows: parent.map((_, row) => row), runs: new Map([[1, run]]) })
+    const withoutOne = Uint8Array.from(parent, (_, row) => Number(row === 5))
+    expect(shown(false, withoutOne).runs.size).toBe(0)
   })
   it('know what is below', () => {
     expect(ENDS.map((_, i) => countBelow(ENDS, i))).toEqual([4, 2, 0, 0, 0, 1, 0])

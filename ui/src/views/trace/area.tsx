@@ -57,11 +57,18 @@ function columnsOf(trace: Trace, whole: number): Column<AreaSum>[] {
   ]
 }
 
+/** Aligned clocks change the order of calls. */
+const byBegin = ({ calls }: Trace): Uint32Array =>
+  Uint32Array.from({ length: calls.rows }, (_, row) => row).sort((a, b) => calls.begin[a]! - calls.begin[b]! || a - b)
+
 export function Area({ shown }: { shown: Shown }): VNode {
   const { trace } = shown
   const area = areaOf(shown)
   const sums = useMemo(
-    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, trace.head.functions.length, area)),
+    () =>
+      area === undefined
+        ? []
+        : sumArea(trace.calls, trace.function, trace.head.functions.length, area, trace.moved && byBegin(trace)),
     [trace, area?.from, area?.to],
   )
   if (area === undefined) return <></>

@@ -6,7 +6,8 @@ import type { Crossing } from '../../timeline/crossings.ts'
 import { BAR_PX, LINE_PX, gutterPx, type Frame, type Scale } from './frame.ts'
 import { seenOf } from './shown.ts'
 
-const HEAD_PX = 4
+const HEAD_PX = 7
+const HEAD_TURN = 0.6
 
 interface Arrow {
   readonly fromX: number
@@ -33,13 +34,17 @@ function arrowOf(frame: Frame, scale: Scale, crossing: Crossing): Arrow | undefi
 }
 
 function tracePath(context: CanvasRenderingContext2D, { fromX, fromY, toX, toY }: Arrow): void {
-  const up = Math.sign(toY - fromY)
+  const angle = Math.atan2(toY - fromY, toX - fromX)
+  const side = (turn: number): [number, number] => [
+    toX - HEAD_PX * Math.cos(angle + turn),
+    toY - HEAD_PX * Math.sin(angle + turn),
+  ]
   context.beginPath()
   context.moveTo(fromX, fromY)
   context.lineTo(toX, toY)
-  context.moveTo(toX - HEAD_PX, toY - up * (HEAD_PX + 2))
+  context.moveTo(...side(HEAD_TURN))
   context.lineTo(toX, toY)
-  context.lineTo(toX + HEAD_PX, toY - up * (HEAD_PX + 2))
+  context.lineTo(...side(-HEAD_TURN))
 }
 
 /** On a band of the ground, so that it is seen on bars, too. */

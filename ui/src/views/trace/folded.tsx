@@ -10,7 +10,7 @@ import type { Shown } from './shown.ts'
 
 export function FoldedNote({ shown }: { shown: Shown }): VNode {
   const { hidden } = shown
-  if (hidden === undefined) return <></>
+  if (hidden === undefined || hidden.folded === 0) return <></>
   const functions = values('folded')
   return (
     <p class="folded-note">

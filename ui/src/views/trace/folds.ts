@@ -5,9 +5,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../api/columns.ts'
 import { refine, value, values } from '../../app/address.ts'
 import { useWaiting } from '../../app/question.ts'
-import { belowOf, hide, type Below, type Hidden } from '../../timeline/folds.ts'
+import { belowOf, hide, hideOthers, type Below, type Hidden } from '../../timeline/folds.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { functionOf, layHidden, type Trace } from './model.ts'
+import { wantedOf, type Marks } from './shown.ts'
 
 /** Of an address. */
 const MOST_NAMED = 2000
@@ -127,6 +128,22 @@ export class FoldSums {
   }
 }
 
+/** What is asked for alone, with its callers and the chosen call: 1 for each call that is left out. */
+export function useLeftOut(trace: Trace, marks: Marks, chosen: number): Uint8Array | undefined {
+  const isWanted = value('others') === 'hidden' ? wantedOf(marks) : undefined
+  const others = useMemo(
+    () => isWanted && hideOthers(trace.calls.parent, isWanted),
+    [trace, isWanted === undefined, marks.only, marks.critical, marks.found, marks.usual],
+  )
+  const stays = others?.[chosen] === 1 ? chosen : -1
+  return useMemo(() => {
+    if (others === undefined || stays < 0) return others
+    const left = others.slice()
+    for (let at = stays; at >= 0; at = trace.calls.parent[at]!) left[at] = 0
+    return left
+  }, [others, stays])
+}
+
 interface Folded {
   /** With the lines of what is seen. */
   readonly trace: Trace
@@ -135,10 +152,13 @@ interface Folded {
 }
 
 /** Laid out in another thread: until it is done, what was there stays. */
-export function useFolded(trace: Trace, folds: Folds, wanted: boolean): Folded {
+export function useFolded(trace: Trace, folds: Folds, wanted: boolean, leftOut: Uint8Array | undefined): Folded {
   const hidden = useMemo(
-    () => (!wanted || folds.areNone() ? undefined : hide(trace.tree, (row) => folds.has(row))),
-    [trace, folds, wanted],
+    () =>
+      !wanted || (folds.areNone() && leftOut === undefined)
+        ? undefined
+        : hide(trace.tree, (row) => folds.has(row), leftOut),
+    [trace, folds, wanted, leftOut],
   )
   const [laid, setLaid] = useState<Folded & { readonly of: Trace }>()
   useEffect(() => {

@@ -9,7 +9,7 @@ import { visible } from '../../text/visible.ts'
 import { Detail, Rectangles } from '../../timeline/detail.ts'
 import { pan, zoomAround } from '../../timeline/zoom.ts'
 import { Axis } from './axis.tsx'
-import { functionOf, resolutionOf } from './model.ts'
+import { functionOf, resolutionOf, type Trace } from './model.ts'
 import { FoldedNote } from './folded.tsx'
 import { LINE_PX, gutterPx, type Frame } from './frame.ts'
 import { MOST_RECTANGLES, isSign, paintLanes, pickAt } from './paint.ts'
@@ -18,6 +18,11 @@ import { apply, choose, commonKey, fit, isSeen, seenOf, setZoom, type Done, type
 const HEIGHT = 600
 const WHEEL_PER_DOUBLE = 240
 const DRAG_PX = 4
+
+function firstSeenBelow({ tree, lines }: Trace, row: number): number | undefined {
+  for (let at = row + 1; at < tree.end[row]!; at = tree.end[at]!) if (lines.line[at]! >= 0) return at
+  return undefined
+}
 
 /** Callers are above, calls below; before and behind on its line. */
 function keyAction(shown: Shown, key: string): Done | undefined {
@@ -41,7 +46,7 @@ function keyAction(shown: Shown, key: string): Done | undefined {
     case 'ArrowUp':
       return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
     case 'ArrowDown':
-      return { chosen: trace.tree.end[chosen]! > chosen + 1 && line[chosen + 1]! >= 0 ? chosen + 1 : chosen }
+      return { chosen: firstSeenBelow(trace, chosen) ?? chosen }
     case 'ArrowLeft':
     case ',':
       return beside(-1)
@@ -206,7 +211,18 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
       paintLanes(context, width, height, frame)
       performance.mark('lanes', { detail: drawn.count })
     },
-    [shown.zoom.from, shown.zoom.to, top, trace, shown.chosen, shown.sums, shown.found, shown.onlyCritical, height],
+    [
+      shown.zoom.from,
+      shown.zoom.to,
+      top,
+      trace,
+      shown.chosen,
+      shown.sums,
+      shown.found,
+      shown.only,
+      shown.usual,
+      height,
+    ],
   )
   const { title, ...pointer } = usePointer(frame, box)
   useReveal(shown, box)

@@ -4,6 +4,7 @@ import { askColumns, type Column, type ColumnsHead } from '../../api/columns.ts'
 import type { Span } from '../../api/answers.ts'
 import { t } from '../../text/t.ts'
 import type { Calls } from '../../timeline/calls.ts'
+import type { Aligned } from '../../timeline/clocks.ts'
 import type { Laid, LaidLines, ToLay } from '../../timeline/layout.ts'
 import workerAddress from '../../timeline/worker.ts?worker&url'
 
@@ -44,7 +45,14 @@ export interface Trace extends Laid {
   readonly flags: Column
   readonly idHigh: Column
   readonly idLow: Column
+  /** Where clocks are aligned: what was added to the times of each process, and how long all takes then. */
+  readonly moved?: Float64Array
+  readonly length?: number
 }
+
+/** When a call began by its host's own clock. */
+export const recordedBegin = (trace: Trace, row: number): number =>
+  trace.calls.begin[row]! - (trace.moved?.[trace.calls.process[row]!] ?? 0)
 
 export const COLUMNS = 'begin,duration,parent,function,process,flags,id_high,id_low'
 
@@ -132,6 +140,12 @@ export async function askTrace(path: string, signal: AbortSignal): Promise<Trace
 /** The lines of what is not hidden. The calls stay here: the other thread gets a copy. */
 export const layHidden = (trace: Trace, hidden: Uint8Array, signal: AbortSignal): Promise<LaidLines> =>
   layAside<LaidLines>({ calls: trace.calls, hidden }, [], signal)
+
+/** At the times of one clock. What calls had of their own stays: nothing that is stored is corrected. */
+export async function layAligned(trace: Trace, { calls, moved, length }: Aligned, signal: AbortSignal): Promise<Trace> {
+  const laid = await layAside<Laid>({ calls }, [], signal)
+  return { ...trace, ...laid, tree: trace.tree, moved, length }
+}
 
 /** The share of each call for which the root waited, in nanoseconds. */
 export interface Critical {

@@ -19,6 +19,8 @@ const SIGN_FROM_PX = 60
 const SIGN_PX = 14
 const CHARACTER_PX = 6.3
 const LEAST_PX = 1
+/** Of the line on what is slower than usual. */
+const SLOW_PX = 2
 const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
 
 function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
@@ -26,6 +28,7 @@ function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale,
   const { trace } = shown
   const colours = new Map(trace.head.processes.map(({ role }) => [role, colour(role)]))
   const criticalColour = colour('critical')
+  const slowColour = colour('text')
   const ground = colour('surface')
   let alpha = 1
   for (let i = 0; i < drawn.count; i++) {
@@ -41,6 +44,10 @@ function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale,
     if (drawn.calls[i] === 1 && shown.folds.has(row)) {
       context.fillStyle = ground
       context.fillRect(left, y + high - 4, wide, 1) // as of a stack
+    }
+    if (shown.usual?.isSlow(row) === true) {
+      context.fillStyle = slowColour
+      context.fillRect(left, y, wide, SLOW_PX)
     }
     const share = criticalWith(shown, row) / Math.max(trace.calls.duration[row]!, 1)
     if (share <= 0) continue

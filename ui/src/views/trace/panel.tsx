@@ -9,10 +9,19 @@ import { Facts } from '../../parts/measure.tsx'
 import { Copy, Sames } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
-import { count, duration } from '../../text/units.ts'
+import { count, duration, durationSigned } from '../../text/units.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { visible } from '../../text/visible.ts'
-import { flagsOf, functionOf, processOf, resolutionOf, spanId, type SpanAnswer, type Trace } from './model.ts'
+import {
+  flagsOf,
+  functionOf,
+  processOf,
+  recordedBegin,
+  resolutionOf,
+  spanId,
+  type SpanAnswer,
+  type Trace,
+} from './model.ts'
 import { choose, seenOf, type Shown } from './shown.ts'
 
 type Stored = SpanAnswer['row']
@@ -114,7 +123,9 @@ function Elsewhere({ shown }: { shown: Shown }): VNode {
           </ul>
           {belowTotal > Math.min(below.length, MOST_LISTED) && (
             <p class="quiet-text">
-              {tx('{more} more below it.', { more: count(belowTotal - Math.min(below.length, MOST_LISTED)) })}
+              {tx('{more} more below it, not listed.', {
+                more: count(belowTotal - Math.min(below.length, MOST_LISTED)),
+              })}
             </p>
           )}
         </>
@@ -132,8 +143,10 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
   const resolution = resolutionOf(trace, chosen)
   const { role, host, process } = processOf(trace, chosen)
   const name = functionOf(trace, chosen)
-  const begin = trace.calls.begin[chosen]!
+  const begin = recordedBegin(trace, chosen)
+  const moved = trace.moved?.[trace.calls.process[chosen]!] ?? 0
   const waited = critical?.[chosen]
+  const limit = shown.usual?.limitOf(chosen)
   const below = hasChildren(trace.tree.end, chosen)
   const facts: [string, VNode | string][] = [
     [t('begins after'), duration(begin, resolution)],
@@ -141,6 +154,8 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
     [t('duration'), duration(trace.calls.duration[chosen]!, resolution)],
     [t('self'), duration(trace.tree.self[chosen]!, resolution)],
     [t('critical'), waited === undefined ? '-' : duration(waited, resolution)],
+    ...(moved === 0 ? [] : [[t('moved by'), durationSigned(moved)] as [string, string]]),
+    ...(limit === undefined ? [] : [[t('95 % of that hour'), duration(limit.ns, resolution)] as [string, string]]),
     [t('host'), host === undefined ? '-' : <a href={linkTo('hosts', host)}>{visible(host)}</a>],
     [t('below it'), below ? t('{calls} calls', { calls: count(shown.sums.of(chosen).calls) }) : t('nothing')],
   ]
@@ -150,6 +165,11 @@ export function SpanPanel({ shown }: { shown: Shown }): VNode {
         <Name text={name} role={role} />
       </h3>
       {span && span.description !== name && <p class="quiet-text">{visible(span.description)}</p>}
+      {shown.usual?.isSlow(chosen) === true && (
+        <span class="mark" title={t('of {calls} calls in that hour', { calls: count(limit!.calls) })}>
+          {t('slowest 5 %')}
+        </span>
+      )}
       {flagsOf(trace, chosen).map((flag) => (
         <span key={flag} class="mark">
           {flag}

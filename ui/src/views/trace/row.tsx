@@ -2,10 +2,11 @@ import type { VNode } from 'preact'
 import { Name } from '../../parts/bits.tsx'
 import { t } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
-import { hasChildren } from '../../timeline/rows.ts'
+import { hasChildren, type Run } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
 import { flagsOf, functionOf, processOf, resolutionOf } from './model.ts'
-import { choose, criticalWith, isDim, type Shown } from './shown.ts'
+import { runSum, type Runs } from './runs.ts'
+import { choose, criticalWith, isDim, wantedOf, type Shown } from './shown.ts'
 
 export const ROW_PX = 24
 const INDENT_PX = 14
@@ -16,6 +17,9 @@ interface Props {
   readonly number: number
   readonly top: number
   readonly folded: boolean
+  /** It is the first of equal siblings. */
+  readonly run: Run | undefined
+  readonly runs: Runs
   /** below: all that lie below it, too. */
   readonly onFold: (below: boolean) => void
 }
@@ -25,6 +29,48 @@ function besideBar(place: Place, inside: boolean, right: boolean): { left: strin
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   if (inside) return { left: percent(place.x) }
   return right ? { right: percent(1 - place.x) } : { left: percent(place.x + place.width) }
+}
+
+/** From the first to the last of equal siblings. */
+function RunBar({ shown, run }: { shown: Shown; run: Run }): VNode {
+  const { trace, zoom } = shown
+  const sum = runSum(trace, run)
+  const place = placeIn(zoom, sum.begin, sum.end - sum.begin)
+  if (place === undefined) return <span class="off">{sum.begin < zoom.from ? t('‹ earlier') : t('later ›')}</span>
+  const toTheLeft = place.x > 0.6
+  return (
+    <>
+      <span
+        class={`bar run role-${processOf(trace, run.first).role}`}
+        style={{ left: `${(place.x * 100).toFixed(3)}%`, width: `max(2px, ${(place.width * 100).toFixed(3)}%)` }}
+      />
+      <span
+        class="bar-text of-run"
+        style={
+          toTheLeft
+            ? { right: `${((1 - place.x - place.width) * 100).toFixed(3)}%` }
+            : { left: `${(place.x * 100).toFixed(3)}%` }
+        }
+      >
+        {t('{total} in all, at most {longest}', { total: duration(sum.total), longest: duration(sum.longest) })}
+      </span>
+    </>
+  )
+}
+
+function RunCount({ run, runs, open }: { run: Run; runs: Runs; open: boolean }): VNode {
+  return (
+    <span
+      class="mark run-count"
+      title={open ? t('One row for all of them') : t('A row for each of them')}
+      onClick={(event) => {
+        event.stopPropagation()
+        runs.toggle(run)
+      }}
+    >
+      ×{count(run.calls)} {open ? '▾' : '▸'}
+    </span>
+  )
 }
 
 function TimeBar({ shown, number }: { shown: Shown; number: number }): VNode {
@@ -64,14 +110,30 @@ function FoldedCount({ shown, number }: { shown: Shown; number: number }): VNode
   )
 }
 
-export function Row({ shown, number, top, folded, onFold }: Props): VNode {
+/** Of a closed run all calls, with what they call, are pale. */
+function isPale(shown: Shown, row: number, run: Run | undefined): boolean {
+  if (run === undefined) return isDim(shown, row)
+  const isWanted = wantedOf(shown)
+  if (isWanted === undefined) return false
+  for (let at = run.first; at < run.end; at++) if (isWanted(at)) return false
+  return true
+}
+
+const marksOf = (shown: Shown, row: number): string[] => [
+  ...flagsOf(shown.trace, row),
+  ...(shown.usual?.isSlow(row) === true ? [t('slowest 5 %')] : []),
+]
+
+export function Row({ shown, number, top, folded, run, runs, onFold }: Props): VNode {
   const { trace } = shown
   const { depth, end } = trace.tree
-  const flags = flagsOf(trace, number)
+  const isRun = run !== undefined && !runs.isOpen(run)
+  const flags = isRun ? [] : marksOf(shown, number)
+  const below = hasChildren(end, number) && !isRun
   const chosen = number === shown.chosen
   return (
     <div
-      class={`row ${chosen ? 'chosen' : ''} ${isDim(shown, number) ? 'dim' : ''}`}
+      class={`row ${chosen ? 'chosen' : ''} ${!chosen && isPale(shown, number, isRun ? run : undefined) ? 'dim' : ''}`}
       id={`span-${number}`}
       role="option"
       aria-selected={chosen}
@@ -80,20 +142,19 @@ export function Row({ shown, number, top, folded, onFold }: Props): VNode {
     >
       <span class="tree" style={{ paddingLeft: `${Math.min(depth[number]!, MOST_INDENT) * INDENT_PX}px` }}>
         <span
-          title={hasChildren(end, number) ? t('With Shift: all below') : undefined}
-          class={`fold ${hasChildren(end, number) ? (folded ? 'folded' : 'unfolded') : ''}`}
+          title={below ? t('With Shift: all below') : undefined}
+          class={`fold ${below ? (folded ? 'folded' : 'unfolded') : ''}`}
           onClick={(event) => {
             event.stopPropagation()
-            onFold(event.shiftKey)
+            if (below) onFold(event.shiftKey)
           }}
         />
         <Name text={functionOf(trace, number)} role={processOf(trace, number).role} />
-        {folded && <FoldedCount shown={shown} number={number} />}
+        {run !== undefined && <RunCount run={run} runs={runs} open={!isRun} />}
+        {folded && !isRun && <FoldedCount shown={shown} number={number} />}
         {flags.length > 0 && <span class="mark">{flags.join(', ')}</span>}
       </span>
-      <span class="time">
-        <TimeBar shown={shown} number={number} />
-      </span>
+      <span class="time">{isRun ? <RunBar shown={shown} run={run} /> : <TimeBar shown={shown} number={number} />}</span>
     </div>
   )
 }

@@ -8,6 +8,9 @@ import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
 import type { FoldSums, Folds } from './folds.ts'
 import { rowOf, type Critical, type FindAnswer, type Trace } from './model.ts'
+import type { Usual } from './usual.ts'
+
+export type Only = 'all' | 'critical' | 'slow'
 
 export interface Shown {
   readonly trace: Trace
@@ -19,11 +22,15 @@ export interface Shown {
   readonly found: ReadonlySet<number> | undefined
   /** In order. */
   readonly matches: readonly number[]
-  readonly onlyCritical: boolean
+  readonly only: Only
+  /** undefined: what is usual is not known. */
+  readonly usual: Usual | undefined
   readonly folds: Folds
   readonly sums: FoldSums
   /** Of the lanes, what is folded. */
   readonly hidden: Hidden | undefined
+  /** 1 for each call that is left out; undefined: none is. */
+  readonly leftOut: Uint8Array | undefined
   /** Calls between processes around the chosen one. */
   readonly crossings: Crossings
 }
@@ -34,6 +41,11 @@ export function chosenOf(trace: Trace): number {
   return Number.isInteger(asked) && asked >= 0 && asked < trace.rows ? asked : 0
 }
 
+export function onlyAsked(): Only {
+  const only = value('path')
+  return only === 'critical' || only === 'slow' ? only : 'all'
+}
+
 export const criticalOf = (trace: Trace, critical: Critical | undefined): Column | undefined =>
   critical?.rows === trace.rows ? critical.critical : undefined
 
@@ -41,15 +53,15 @@ export function shownOf(
   trace: Trace,
   chosen: number,
   find: FindAnswer | undefined,
-): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'crossings'> {
-  const length = Math.max(trace.head.duration_ns, 1)
+): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'leftOut' | 'crossings' | 'usual'> {
+  const length = Math.max(trace.length ?? trace.head.duration_ns, 1)
   return {
     trace,
     length,
     chosen,
     zoom: parseZoom(value('w'), length),
     matches: find?.rows ?? [],
-    onlyCritical: value('path') === 'critical',
+    only: onlyAsked(),
   }
 }
 
@@ -59,11 +71,27 @@ export function criticalWith(shown: Shown, row: number): number {
   return shown.folds.has(row) ? shown.sums.of(row).critical : shown.critical[row]!
 }
 
-/** Some calls are asked for: the others stay, and step back. */
+/** Some calls are asked for: the others stay, and step back. What is folded into a call counts as it. */
 export function isDim(shown: Shown, row: number): boolean {
-  if (shown.onlyCritical && shown.critical !== undefined && criticalWith(shown, row) === 0) return true
-  if (shown.found === undefined || shown.found.has(row)) return false
-  return !shown.folds.has(row) || !anyWithin(shown.matches, row + 1, shown.trace.tree.end[row]!)
+  const { only, critical, found, usual, trace } = shown
+  const within = (rows: readonly number[]): boolean =>
+    shown.folds.has(row) && anyWithin(rows, row + 1, trace.tree.end[row]!)
+  if (only === 'critical' && critical !== undefined && criticalWith(shown, row) === 0) return true
+  if (only === 'slow' && usual !== undefined && !usual.isSlow(row) && !within(usual.rows)) return true
+  return found !== undefined && !found.has(row) && !within(shown.matches)
+}
+
+export type Marks = Pick<Shown, 'only' | 'critical' | 'found' | 'usual'>
+
+/** Is a call itself what is asked for? undefined: nothing is, or it is not known yet. */
+export function wantedOf({ only, critical, found, usual }: Marks): ((row: number) => boolean) | undefined {
+  if (only === 'critical' && critical === undefined) return undefined
+  if (only === 'slow' && usual === undefined) return undefined
+  if (only === 'all' && found === undefined) return undefined
+  return (row) =>
+    (only !== 'critical' || critical![row]! > 0) &&
+    (only !== 'slow' || usual!.isSlow(row)) &&
+    (found === undefined || found.has(row))
 }
 
 /** In the lanes: the call, or the one into which it is folded. */
@@ -91,10 +119,16 @@ export function isSeen(shown: Shown, row: number): boolean {
   return calls.begin[row]! <= shown.zoom.to && endOf(calls, row) >= shown.zoom.from
 }
 
+/** Of what is asked for: round, where there is no other. */
 function nextMatch(shown: Shown, by: 1 | -1): number | undefined {
-  const { matches, chosen } = shown
-  if (by > 0) return matches.find((row) => row > chosen) ?? matches[0]
-  return matches.findLast((row) => row < chosen) ?? matches[matches.length - 1]
+  const isWanted = wantedOf(shown)
+  const { rows } = shown.trace
+  if (isWanted === undefined) return undefined
+  for (let i = 1; i <= rows; i++) {
+    const row = (shown.chosen + by * i + rows) % rows
+    if (isWanted(row)) return row
+  }
+  return undefined
 }
 
 export interface Done {
@@ -103,6 +137,7 @@ export interface Done {
   /** The part of the time that is summed. */
   readonly sum?: Zoom
   readonly critical?: boolean
+  readonly slow?: boolean
   /** Folded, or unfolded. */
   readonly fold?: 'call' | 'function'
 }
@@ -134,6 +169,8 @@ export function commonKey(shown: Shown, key: string): Done | undefined {
       return { sum: zoom }
     case 'c':
       return { critical: true }
+    case 'x':
+      return { slow: true }
     case 'o':
       return { fold: 'call' }
     case 'O':
@@ -147,7 +184,8 @@ export function apply(shown: Shown, done: Done): void {
   if (done.zoom) setZoom(shown, done.zoom)
   if (done.fold === 'call') shown.folds.toggle(seenOf(shown, shown.chosen))
   if (done.fold === 'function') shown.folds.toggleFunction(seenOf(shown, shown.chosen))
-  if (done.critical === true) refine({ path: shown.onlyCritical ? undefined : 'critical' })
+  if (done.critical === true) refine({ path: shown.only === 'critical' ? undefined : 'critical' })
+  if (done.slow === true) refine({ path: shown.only === 'slow' ? undefined : 'slow' })
   if (done.sum) refine({ area: `${Math.floor(done.sum.from)},${Math.ceil(done.sum.to)}` })
   if (done.chosen === undefined) return
   choose(done.chosen)

@@ -2,10 +2,11 @@
 
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { value } from '../../app/address.ts'
 import { t } from '../../text/t.ts'
-import { hasChildren, shownRows } from '../../timeline/rows.ts'
-import type { Folds } from './folds.ts'
+import { hasChildren, shownRows, type Run, type ShownRows } from '../../timeline/rows.ts'
 import { Row, ROW_PX } from './row.tsx'
+import { Runs } from './runs.ts'
 import { apply, commonKey, type Done, type Shown } from './shown.ts'
 import { Axis } from './axis.tsx'
 
@@ -19,6 +20,7 @@ const TOOLS = [
   ['ArrowRight', t('Unfold it'), '▾'],
   ['_', t('Fold it and all below'), '▸▸'],
   ['*', t('Unfold it and all below'), '▾▾'],
+  ['e', t('Equal siblings: one row for all, or a row each'), '×'],
   ['m', t('Sum what is shown'), 'Σ'],
 ] as const
 
@@ -40,17 +42,35 @@ function keyAction(shown: Shown, rows: readonly number[], key: string): Done | u
   return commonKey(shown, key)
 }
 
+interface Seen extends ShownRows {
+  readonly opened: Runs
+}
+
+/** The run that a key opens or closes: e that of the chosen call, right a closed one, left an open one at its first. */
+function runOfKey({ runs, opened }: Seen, chosen: number, key: string, open: boolean): Run | undefined {
+  if (key === 'e') return [...runs.values()].findLast((run) => run.first <= chosen && chosen < run.end)
+  const run = runs.get(chosen)
+  if (run === undefined) return undefined
+  const isOpen = opened.isOpen(run)
+  return (key === 'ArrowRight' && !isOpen) || (key === 'ArrowLeft' && isOpen && !open) ? run : undefined
+}
+
 /** Left folds, or leads to the caller; right unfolds, or leads to what it calls; * and _ do so with all below. */
-function foldKey(shown: Shown, folds: Folds, key: string): Done | undefined {
-  const { trace, chosen } = shown
+function foldKey(shown: Shown, seen: Seen, key: string): Done | undefined {
+  const { trace, chosen, folds } = shown
   const folded = folds.has(chosen)
   const open = hasChildren(trace.tree.end, chosen) && !folded
+  const run = runOfKey(seen, chosen, key, open)
+  if (run !== undefined) {
+    seen.opened.toggle(run)
+    return {}
+  }
   if (key === '*' || key === '_') {
     folds.setBelow(chosen, key === '_')
     return {}
   }
   if (key === 'ArrowLeft' && !open) return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
-  if (key === 'ArrowRight' && open) return { chosen: chosen + 1 }
+  if (key === 'ArrowRight' && open) return { chosen: seen.rows[seen.rows.indexOf(chosen) + 1] ?? chosen }
   if (key !== 'ArrowLeft' && key !== 'ArrowRight') return undefined
   folds.toggle(chosen)
   return {}
@@ -75,8 +95,12 @@ function Head({ shown, act }: { shown: Shown; act: (key: string) => boolean }): 
 export function TreeRows({ shown }: { shown: Shown }): VNode {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  const { trace, chosen, folds } = shown
-  const rows = useMemo(() => shownRows(trace.tree.end, (row) => folds.has(row)), [trace, folds])
+  const { trace, chosen, folds, leftOut } = shown
+  const opened = useMemo(() => new Runs(trace, chosen), [trace, chosen, value('runs')])
+  const { rows, runs } = useMemo(
+    () => shownRows({ ends: trace.tree.end, isFolded: (row) => folds.has(row), hidden: leftOut, runs: opened }),
+    [trace, folds, leftOut, opened],
+  )
 
   useEffect(() => {
     const at = rows.indexOf(chosen) * ROW_PX
@@ -87,7 +111,7 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
   }, [chosen, rows])
 
   const act = (key: string): boolean => {
-    const done = foldKey(shown, folds, key) ?? keyAction(shown, rows, key)
+    const done = foldKey(shown, { rows, runs, opened }, key) ?? keyAction(shown, rows, key)
     if (done !== undefined) apply(shown, done)
     return done !== undefined
   }
@@ -106,7 +130,7 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
         tabIndex={0}
         role="listbox"
         aria-label={t(
-          '{rows} calls: arrows and j k move, left and right fold, * and _ all below, w a s d zoom and move, 0 shows all',
+          '{rows} calls: arrows and j k move, left and right fold, * and _ all below, e equal siblings, w a s d zoom and move, 0 shows all',
           { rows: trace.rows },
         )}
         aria-activedescendant={`span-${chosen}`}
@@ -122,6 +146,8 @@ export function TreeRows({ shown }: { shown: Shown }): VNode {
               number={number}
               top={(first + i) * ROW_PX}
               folded={folds.has(number)}
+              run={runs.get(number)}
+              runs={opened}
               onFold={(below) => (below ? folds.setBelow(number, !folds.has(number)) : folds.toggle(number))}
             />
           ))}

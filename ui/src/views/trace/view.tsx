@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { linkTo, linkWith, route, value } from '../../app/address.ts'
+import { linkTo, route, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice, Field } from '../../parts/bits.tsx'
@@ -14,19 +14,21 @@ import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { crossingsOf } from '../../timeline/crossings.ts'
 import { Area } from './area.tsx'
+import { ClockNotice, ClockTable, clocksOf, useAligned } from './clocks.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
-import { FoldSums, useFolded, useFolds } from './folds.ts'
+import { FoldSums, useFolded, useFolds, useLeftOut } from './folds.ts'
 import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
-import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
+import type { Critical, FindAnswer, Trace } from './model.ts'
+import { FIND_LEAST, Marks, Said, Tasks } from './notices.tsx'
 import { SpanPanel } from './panel.tsx'
 import { Perfetto } from './perfetto.tsx'
-import { chosenOf, criticalOf, shownOf } from './shown.ts'
+import { chosenOf, criticalOf, onlyAsked, shownOf } from './shown.ts'
 import { FOLDED_FROM, TreeRows } from './tree.tsx'
+import { hourAsked, useUsual } from './usual.ts'
 
 /** Of larger traces the critical path is computed when it is asked for. */
 const CRITICAL_AT_ONCE = 200_000
-const FIND_LEAST = 2
 
 interface Sum {
   readonly row: number
@@ -81,69 +83,6 @@ function sentence(trace: Trace | undefined, most: Sum | undefined): VNode | unde
   )
 }
 
-function Parts({ head }: { head: TraceHead }): VNode {
-  const first = head.first_part ?? 1
-  const next = first + (head.parts_shown ?? 1)
-  if ((head.parts ?? 1) === 1 || (first === 1 && next > head.parts!)) return <></>
-  return (
-    <p class="notice warn">
-      {tx('This trace is kept in {parts} parts; these are {first} to {next}. {more}', {
-        parts: head.parts,
-        first,
-        next: next - 1,
-        more: next <= head.parts! && (
-          <a href={linkWith({ part: String(next), sel: undefined, w: undefined })}>{t('The next ones')}</a>
-        ),
-      })}
-    </p>
-  )
-}
-
-function Marks({ head }: { head: TraceHead }): VNode {
-  const dropped = head.dropped ?? []
-  return (
-    <>
-      {head.incomplete && (
-        <p class="notice warn">
-          {tx('Spans of this trace are missing{more}.', {
-            more:
-              head.missing > 0 &&
-              t(': {missing} callers never came, of {orphans} calls', {
-                missing: count(head.missing),
-                orphans: count(head.orphans),
-              }),
-          })}
-        </p>
-      )}
-      <Parts head={head} />
-      {dropped.length > 0 && (
-        <p class="notice warn">
-          {tx('Not kept of this trace, by choice: {dropped}.', { dropped: dropped.join(', ') })}
-        </p>
-      )}
-    </>
-  )
-}
-
-function Tasks({ head }: { head: TraceHead }): VNode {
-  if (head.tasks === undefined) return <></>
-  return (
-    <p>
-      {tx('It belongs to {tasks}', {
-        tasks: head.tasks.map((task) => (
-          <span key={`${task.app} ${task.task}`}>
-            {tx('task {task} of {app} ({link})', {
-              task: task.task,
-              app: <a href={linkTo('app', task.app)}>{visible(task.app)}</a>,
-              link: task.link,
-            })}{' '}
-          </span>
-        )),
-      })}
-    </p>
-  )
-}
-
 /** With find and critical path, which are questions of their own. */
 function useTrace() {
   const id = route.value.id
@@ -158,38 +97,14 @@ function useTrace() {
     askCritical,
   )
   const found = useQuestion<FindAnswer>('trace/find', find.length < FIND_LEAST ? null : { id, part, text: find })
-  return { trace, critical, found, find, wanted }
+  const usual = useUsual(trace.data)
+  return { trace, critical, found, find, wanted, usual }
 }
 
-function Said({ asked }: { asked: ReturnType<typeof useTrace> }): VNode {
-  const { critical, found, find, wanted, trace } = asked
-  const short = wanted && critical.data !== undefined && critical.data.rows !== trace.data?.rows
-  return (
-    <>
-      {found.error !== undefined && <p class="notice bad">{found.error}</p>}
-      {find.length >= FIND_LEAST && found.data && (
-        <p role="status">
-          {tx('{found} calls have “{find}”{more}. n and N step through them.', {
-            found: count(found.data.found),
-            find: visible(find),
-            more:
-              found.data.more === true && t('; the first {rows} are marked', { rows: count(found.data.rows.length) }),
-          })}
-        </p>
-      )}
-      {wanted && critical.error !== undefined && <p class="notice bad">{critical.error}</p>}
-      {short && (
-        <p class="notice warn">
-          {tx('There is no room to compute the critical path of so many calls: raise {link}.', {
-            link: <code>http.question-memory</code>,
-          })}
-        </p>
-      )}
-    </>
-  )
-}
-
-function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTrace> }): VNode {
+function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof useTrace> }): VNode {
+  const clocks = useMemo(() => clocksOf(recorded), [recorded])
+  const aligned = useAligned(recorded, clocks)
+  const { trace } = aligned
   const find = asked.find.length < FIND_LEAST ? undefined : asked.found.data
   const lookup = useMemo(() => find && new Set(find.rows), [find])
   const large = trace.rows > FOLDED_FROM
@@ -198,13 +113,24 @@ function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTra
   const critical = criticalOf(trace, asked.wanted ? asked.critical.data : undefined)
   const folds = useFolds(trace, chosen, large && as === 'tree')
   const sums = useMemo(() => new FoldSums(trace, critical), [trace, critical, folds])
-  const folded = useFolded(trace, folds, as === 'lanes')
-  const { hidden } = folded
+  const { usual } = asked
+  const marks = { only: onlyAsked(), critical, found: lookup, usual }
+  const leftOut = useLeftOut(trace, marks, chosen)
+  const folded = useFolded(trace, folds, as === 'lanes', leftOut)
   const crossings = useMemo(() => crossingsOf(trace.calls, trace.tree, chosen), [trace, chosen])
-  const shown = { ...shownOf(folded.trace, chosen, find), found: lookup, critical, folds, sums, hidden, crossings }
+  const shown = {
+    ...shownOf(folded.trace, chosen, find),
+    ...marks,
+    folds,
+    sums,
+    hidden: folded.hidden,
+    leftOut,
+    crossings,
+  }
   return (
     <>
-      {folded.error !== undefined && <p class="notice bad">{folded.error}</p>}
+      {[aligned.error, folded.error].map((error) => error !== undefined && <p class="notice bad">{error}</p>)}
+      <ClockNotice clocks={clocks} />
       <div class="beside trace">
         <div class="card timeline">
           <Minimap shown={shown} />
@@ -213,7 +139,22 @@ function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTra
         <SpanPanel shown={shown} />
       </div>
       <Area shown={shown} />
+      <ClockTable clocks={clocks} />
     </>
+  )
+}
+
+/** What becomes of calls that are not asked for. */
+function OthersChoice(): VNode {
+  return (
+    <Choice
+      name="others"
+      label={t('others')}
+      options={[
+        ['pale', t('pale')],
+        ['hidden', t('left out')],
+      ]}
+    />
   )
 }
 
@@ -240,6 +181,7 @@ export function TraceView(): VNode {
         ...(asked.find.length < FIND_LEAST
           ? []
           : [{ question: 'trace/find', parameters: { id: route.value.id, part: value('part'), text: asked.find } }]),
+        ...(trace && onlyAsked() === 'slow' ? [{ question: 'functions', parameters: hourAsked(trace) }] : []),
       ]}
       tools={
         <>
@@ -250,8 +192,10 @@ export function TraceView(): VNode {
             options={[
               ['all', t('all calls')],
               ['critical', t('critical path')],
+              ['slow', t('slowest 5 %')],
             ]}
           />
+          {(value('path') ?? asked.find) !== '' && <OthersChoice />}
           <Field name="find" label={t('find')} placeholder={t('function, host, value')} width={20} />
           {trace && <Perfetto trace={trace} />}
         </>
@@ -262,8 +206,8 @@ export function TraceView(): VNode {
           <>
             <Marks head={data.head} />
             <Tasks head={data.head} />
-            <Said asked={asked} />
-            <Calls trace={data} asked={asked} />
+            <Said {...asked} trace={data} />
+            <Calls recorded={data} asked={asked} />
           </>
         )}
       </Answered>

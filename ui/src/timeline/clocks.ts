@@ -1,0 +1,107 @@
+// How far the clocks of a trace's hosts are apart, as its calls tell, by the rule of `plumb skew`: a call on another host
+// lies within its caller's time, so the offset is known up to half of what the caller took longer. No DOM.
+
+import { endOf, type Calls } from './calls.ts'
+
+/** What two hosts' calls tell. */
+export interface ClockPair {
+  /** Hosts by their numbers. offset, added to a time of 'to', gives that of 'from'; it is wrong by at most 'doubt'. */
+  readonly from: number
+  readonly to: number
+  readonly offset: number
+  readonly doubt: number
+  readonly samples: number
+}
+
+/** Against the host of reference: offset, added to its times, gives those of the reference. */
+export interface ClockOffset {
+  readonly host: number
+  readonly offset: number
+  readonly doubt: number
+  /** Of the call that crossed last on the way. */
+  readonly samples: number
+}
+
+const MILLISECONDS = 16
+const NS_PER_MS = 1_000_000
+
+const turned = (pair: ClockPair): ClockPair => ({ ...pair, from: pair.to, to: pair.from, offset: -pair.offset })
+
+/** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. */
+export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: ArrayLike<number>): ClockPair[] {
+  const { parent, process, begin, duration } = calls
+  const hosts = calls.rows === 0 ? 0 : Math.max(...Array.from(hostOf), 0) + 1
+  const best = new Map<number, ClockPair>()
+  for (let row = 0; row < calls.rows; row++) {
+    const above = parent[row]!
+    if (above < 0 || duration[row]! < 0 || process[above] === process[row]) continue
+    const delay = duration[above]! - duration[row]!
+    const [from, to] = [hostOf[process[above]!]!, hostOf[process[row]!]!]
+    if (delay < 0 || from < 0 || to < 0 || from === to) continue
+    const coarse = ((flags[above]! | flags[row]!) & MILLISECONDS) !== 0
+    const told = {
+      from,
+      to,
+      offset: begin[above]! - begin[row]! + Math.trunc(delay / 2),
+      doubt: Math.trunc((delay + 1) / 2) + (coarse ? NS_PER_MS : 0),
+    }
+    const sample = from < to ? { ...told, samples: 1 } : turned({ ...told, samples: 1 })
+    const key = sample.from * hosts + sample.to
+    const known = best.get(key)
+    if (known === undefined) best.set(key, sample)
+    else {
+      const isBetter = sample.doubt < known.doubt || (sample.doubt === known.doubt && sample.offset < known.offset)
+      best.set(key, { ...(isBetter ? sample : known), samples: known.samples + 1 })
+    }
+  }
+  return [...best.values()]
+}
+
+/** Of each host that calls lead to from the reference, by the way that is known best. */
+export function clockOffsets(pairs: readonly ClockPair[], reference: number): ClockOffset[] {
+  const ways = [...pairs, ...pairs.map(turned)]
+  const near = new Map<number, ClockOffset>()
+  const done = new Map<number, ClockOffset>()
+  let at: ClockOffset | undefined = { host: reference, offset: 0, doubt: 0, samples: 0 }
+  while (at !== undefined) {
+    const here: ClockOffset = at
+    done.set(here.host, here)
+    near.delete(here.host)
+    for (const way of ways) {
+      const doubt = here.doubt + way.doubt
+      if (way.from !== here.host || done.has(way.to) || (near.get(way.to)?.doubt ?? Infinity) <= doubt) continue
+      near.set(way.to, { host: way.to, offset: here.offset + way.offset, doubt, samples: way.samples })
+    }
+    at = [...near.values()].reduce<ClockOffset | undefined>(
+      (least, one) => (least === undefined || one.doubt < least.doubt ? one : least),
+      undefined,
+    )
+  }
+  done.delete(reference)
+  return [...done.values()]
+}
+
+/** An offset within what it may be wrong by may be none. */
+export const isReal = ({ offset, doubt }: ClockOffset): boolean => Math.abs(offset) > doubt
+
+export interface Aligned {
+  readonly calls: Calls
+  /** Of each process: what was added to its times. */
+  readonly moved: Float64Array
+  /** From the first begin to the last end. */
+  readonly length: number
+}
+
+/** The calls at the times of one clock: those of hosts whose offset is real are moved. */
+export function alignCalls(calls: Calls, hostOf: ArrayLike<number>, offsets: readonly ClockOffset[]): Aligned {
+  const byHost = new Map(offsets.filter(isReal).map(({ host, offset }) => [host, offset]))
+  const moved = Float64Array.from(hostOf, (host) => byHost.get(host) ?? 0)
+  let first = Infinity
+  for (let row = 0; row < calls.rows; row++) first = Math.min(first, calls.begin[row]! + moved[calls.process[row]!]!)
+  if (first < Infinity) moved.forEach((by, process) => (moved[process] = by - first))
+  const begin = calls.begin.map((at, row) => at + moved[calls.process[row]!]!)
+  const shifted = { ...calls, begin }
+  let length = 1
+  for (let row = 0; row < calls.rows; row++) length = Math.max(length, endOf(shifted, row))
+  return { calls: shifted, moved, length }
+}

@@ -1,0 +1,163 @@
+// The clocks of a trace's hosts: how far they are apart, and its calls at the times of one.
+
+import type { VNode } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { linkTo, refine, value } from '../../app/address.ts'
+import { useWaiting } from '../../app/question.ts'
+import { Table, type Column } from '../../parts/table.tsx'
+import { t, tx } from '../../text/t.ts'
+import { count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { alignCalls, clockOffsets, clockPairs, isReal, type ClockOffset } from '../../timeline/clocks.ts'
+import { layAligned, type Trace } from './model.ts'
+
+export interface Clocks {
+  readonly hosts: readonly string[]
+  readonly hostOf: readonly number[]
+  /** Against the host of the first call; the surest and greatest first. */
+  readonly offsets: readonly ClockOffset[]
+  readonly reference: number
+}
+
+export function clocksOf(trace: Trace): Clocks {
+  const { processes } = trace.head
+  const hosts = [...new Set(processes.flatMap(({ host }) => (host === undefined ? [] : [host])))].sort()
+  const hostOf = processes.map(({ host }) => (host === undefined ? -1 : hosts.indexOf(host)))
+  const reference = trace.rows === 0 ? -1 : hostOf[trace.calls.process[0]!]!
+  const pairs = clockPairs(trace.calls, trace.flags, hostOf)
+  const offsets = reference < 0 ? [] : clockOffsets(pairs, reference)
+  offsets.sort((a, b) => Number(isReal(b)) - Number(isReal(a)) || Math.abs(b.offset) - Math.abs(a.offset))
+  return { hosts, hostOf, offsets, reference }
+}
+
+const areAligned = (): boolean => value('clocks') === 'aligned'
+
+interface AlignedTrace {
+  readonly trace: Trace
+  readonly error?: string
+}
+
+/** Laid out in another thread: until it is done, what was there stays. */
+export function useAligned(trace: Trace, clocks: Clocks): AlignedTrace {
+  const aligned = useMemo(
+    () =>
+      areAligned() && clocks.offsets.some(isReal) ? alignCalls(trace.calls, clocks.hostOf, clocks.offsets) : undefined,
+    [trace, clocks, areAligned()],
+  )
+  const [laid, setLaid] = useState<AlignedTrace & { readonly of: typeof aligned }>()
+  useEffect(() => {
+    if (aligned === undefined) return
+    const abort = new AbortController()
+    layAligned(trace, aligned, abort.signal).then(
+      (moved) => setLaid({ of: aligned, trace: moved }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) setLaid({ of: aligned, trace, error: String(error) })
+      },
+    )
+    return () => abort.abort()
+  }, [aligned])
+  useWaiting(aligned !== undefined && laid?.of !== aligned)
+  return aligned !== undefined && laid?.of === aligned ? laid : { trace }
+}
+
+const aheadText = (offset: number): string =>
+  offset < 0 ? t('{time} ahead', { time: duration(-offset) }) : t('{time} behind', { time: duration(offset) })
+
+function AlignButton(): VNode {
+  const aligned = areAligned()
+  return (
+    <button type="button" class="small" onClick={() => refine({ clocks: aligned ? undefined : 'aligned' })}>
+      {aligned ? t('As recorded') : t('Align the clocks')}
+    </button>
+  )
+}
+
+/** Before the calls, when a clock is surely off: bars of its host stand at wrong times. */
+export function ClockNotice({ clocks }: { clocks: Clocks }): VNode {
+  const off = clocks.offsets.filter(isReal)
+  const [worst] = off
+  if (worst === undefined) return <></>
+  const host = visible(clocks.hosts[worst.host]!)
+  const others = off.length - 1
+  return (
+    <p class="notice warn">
+      <span>
+        {tx('The clock of {host} is {ahead} of that of {reference}{more}.', {
+          host: <a href={linkTo('hosts', clocks.hosts[worst.host])}>{host}</a>,
+          ahead: aheadText(worst.offset),
+          reference: visible(clocks.hosts[clocks.reference]!),
+          more:
+            others === 0
+              ? ''
+              : others === 1
+                ? t(', and one other is off, too')
+                : t(', and {others} others are off, too', { others: count(others) }),
+        })}
+        {areAligned() && <> {t('Its calls are moved to where they fit those of the others.')}</>}
+      </span>
+      <AlignButton />
+    </p>
+  )
+}
+
+function columnsOf(clocks: Clocks): Column<ClockOffset>[] {
+  return [
+    {
+      key: 'host',
+      head: t('host'),
+      text: true,
+      cell: ({ host }) => (
+        <a class="plain" href={linkTo('hosts', clocks.hosts[host])}>
+          {visible(clocks.hosts[host]!)}
+        </a>
+      ),
+    },
+    {
+      key: 'offset',
+      head: t('its clock is'),
+      cell: (one) => (isReal(one) ? aheadText(one.offset) : t('the same, as far as is known')),
+    },
+    { key: 'doubt', head: t('wrong by at most'), cell: ({ doubt }) => `± ${duration(doubt)}` },
+    { key: 'samples', head: t('calls'), cell: ({ samples }) => count(samples) },
+  ]
+}
+
+/** All of them, when it is asked for or one is off. */
+export function ClockTable({ clocks }: { clocks: Clocks }): VNode {
+  const { offsets, hosts, reference } = clocks
+  if (offsets.length === 0) return <></>
+  const off = offsets.filter(isReal).length
+  const open = value('offsets') === 'shown' || off > 0
+  return (
+    <section class="card open" aria-label={t('Clocks')}>
+      <header>
+        <h2>{t('Clocks')}</h2>
+        <span class="quiet-text">
+          {off === 0
+            ? tx(
+                'Those of {hosts} hosts agree with that of {reference}, as far as calls between them tell: within {doubt}',
+                {
+                  hosts: count(offsets.length),
+                  reference: visible(hosts[reference]!),
+                  doubt: duration(Math.max(...offsets.map(({ doubt }) => doubt))),
+                },
+              )
+            : tx('against that of {reference}, as calls between them tell', { reference: visible(hosts[reference]!) })}
+        </span>
+        {off === 0 && (
+          <button
+            type="button"
+            class="small"
+            aria-expanded={open}
+            onClick={() => refine({ offsets: open ? undefined : 'shown' })}
+          >
+            {t('Each host')}
+          </button>
+        )}
+      </header>
+      {open && (
+        <Table label={t('Clocks')} columns={columnsOf(clocks)} rows={offsets} rowKey={({ host }) => String(host)} />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,134 @@
+// What is to be said of a trace before its calls: what of it is missing, whose it is, what was found in it.
+
+import type { VNode } from 'preact'
+import { linkTo, linkWith } from '../../app/address.ts'
+import type { Answer } from '../../app/question.ts'
+import { t, tx } from '../../text/t.ts'
+import { count } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
+import { onlyAsked } from './shown.ts'
+import type { Usual } from './usual.ts'
+
+/** Fewer characters find too much. */
+export const FIND_LEAST = 2
+
+function Parts({ head }: { head: TraceHead }): VNode {
+  const first = head.first_part ?? 1
+  const next = first + (head.parts_shown ?? 1)
+  if ((head.parts ?? 1) === 1 || (first === 1 && next > head.parts!)) return <></>
+  return (
+    <p class="notice warn">
+      {tx('This trace is kept in {parts} parts; these are {first} to {next}. {more}', {
+        parts: head.parts,
+        first,
+        next: next - 1,
+        more: next <= head.parts! && (
+          <a href={linkWith({ part: String(next), sel: undefined, w: undefined })}>{t('The next ones')}</a>
+        ),
+      })}
+    </p>
+  )
+}
+
+export function Marks({ head }: { head: TraceHead }): VNode {
+  const dropped = head.dropped ?? []
+  return (
+    <>
+      {head.incomplete && (
+        <p class="notice warn">
+          {tx('Spans of this trace are missing{more}.', {
+            more:
+              head.missing > 0 &&
+              t(': {missing} callers never came, of {orphans} calls', {
+                missing: count(head.missing),
+                orphans: count(head.orphans),
+              }),
+          })}
+        </p>
+      )}
+      <Parts head={head} />
+      {dropped.length > 0 && (
+        <p class="notice warn">
+          {tx('Not kept of this trace, by choice: {dropped}.', { dropped: dropped.join(', ') })}
+        </p>
+      )}
+    </>
+  )
+}
+
+export function Tasks({ head }: { head: TraceHead }): VNode {
+  if (head.tasks === undefined) return <></>
+  return (
+    <p>
+      {tx('It belongs to {tasks}', {
+        tasks: head.tasks.map((task) => (
+          <span key={`${task.app} ${task.task}`}>
+            {tx('task {task} of {app} ({link})', {
+              task: task.task,
+              app: <a href={linkTo('app', task.app)}>{visible(task.app)}</a>,
+              link: task.link,
+            })}{' '}
+          </span>
+        )),
+      })}
+    </p>
+  )
+}
+
+export interface SaidOf {
+  readonly trace: Trace
+  readonly critical: Answer<Critical>
+  readonly found: Answer<FindAnswer>
+  readonly find: string
+  /** The critical path is asked for. */
+  readonly wanted: boolean
+  readonly usual: Usual | undefined
+}
+
+function SlowCalls({ trace, usual }: { trace: Trace; usual: Usual }): VNode {
+  const slow = usual.rows.length
+  if (slow === 0) return <></>
+  return (
+    <p role="status">
+      {tx('{slow} of {calls} calls took longer than 95 of 100 of their function did in that hour. {more}', {
+        slow: count(slow),
+        calls: count(trace.rows),
+        more:
+          onlyAsked() === 'slow' ? (
+            t('n and N step through them.')
+          ) : (
+            <a href={linkWith({ path: 'slow' })}>{t('Show them')}</a>
+          ),
+      })}
+    </p>
+  )
+}
+
+export function Said({ critical, found, find, wanted, trace, usual }: SaidOf): VNode {
+  const short = wanted && critical.data !== undefined && critical.data.rows !== trace.rows
+  return (
+    <>
+      {found.error !== undefined && <p class="notice bad">{found.error}</p>}
+      {find.length >= FIND_LEAST && found.data && (
+        <p role="status">
+          {tx('{found} calls have “{find}”{more}. n and N step through them.', {
+            found: count(found.data.found),
+            find: visible(find),
+            more:
+              found.data.more === true && t('; the first {rows} are marked', { rows: count(found.data.rows.length) }),
+          })}
+        </p>
+      )}
+      {usual && <SlowCalls trace={trace} usual={usual} />}
+      {wanted && critical.error !== undefined && <p class="notice bad">{critical.error}</p>}
+      {short && (
+        <p class="notice warn">
+          {tx('There is no room to compute the critical path of so many calls: raise {link}.', {
+            link: <code>http.question-memory</code>,
+          })}
+        </p>
+      )}
+    </>
+  )
+}
