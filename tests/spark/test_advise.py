@@ -229,6 +229,20 @@ def test_mistakes(filled):
         assert done.returncode == 2 and says in done.stderr, (words, done.stderr)
 
 
+def test_simulation_of_other_numbers(filled):
+    """One executor from the log of three, and three from that of one, by the starts that the other run had: a quarter
+    off at most, between rounds of jobs. (A start on the machine of that run took ten times as long with three.)"""
+    _, keys = filled
+    answers = {
+        executors: asked(filled, "advise", keys["4.3.0", f"waiting_{executors}"], "--simulate")["simulation"]
+        for executors in (1, 3)
+    }
+    for of, other in ((1, 3), (3, 1)):
+        (said,) = [row["time_ns"] for row in answers[of]["rows"] if row["executors"] == other]
+        said += answers[other]["start_ns"] - answers[of]["start_ns"] - answers[of]["driver_ns"]
+        assert said == pytest.approx(answers[other]["measured_ns"] - answers[other]["driver_ns"], rel=0.25)
+
+
 def test_simulation(filled):
     """The same job ran with one executor, with two and with three: what is scheduled again takes as long as it took."""
     daemon, keys = filled
