@@ -151,12 +151,14 @@ LARGE_CALLS = 3000
 
 SKEWED = 0x5EED
 AHEAD_MS = 20
+NOTES_MS = (10, 27)
 
 
 def send_skewed(plumbd, begin=1_700_000_100_000_000_000):
     """A client that reads blocks of two DataNodes in turn. The clock of the second is ahead."""
     trace = Trace(SKEWED, begin)
-    root = trace.call("DistributedFileSystem#create", CLIENT, 0, 30 * MS)
+    notes = [(begin + at * MS, f"block {at}") for at in NOTES_MS]
+    root = trace.call("DistributedFileSystem#create", CLIENT, 0, 30 * MS, notes=notes)
     for i in range(6):
         at = (1 + 4 * i) * MS
         read_at = trace.call("DFSInputStream#read", CLIENT, at, 3 * MS, root)

@@ -122,9 +122,8 @@ def test_wheel_and_drag_zoom_and_move(opened, rows):
     opened.page.mouse.down()
     opened.page.mouse.move(middle + (box["width"] - 170) / 2, box["y"] + 100, steps=4)
     opened.page.mouse.up()
-    opened.page.wait_for_url(lambda url: f"w={begin}" not in url)
-    moved, _ = zoom_of(opened)
-    assert begin - moved == pytest.approx((end - begin) / 2, rel=0.02)
+    half = pytest.approx((end - begin) / 2, rel=0.02)
+    opened.page.wait_for_url(lambda _: begin - zoom_of(opened)[0] == half)
 
 
 TONE = """([x, y]) => {
@@ -399,6 +398,16 @@ def test_calls_slower_than_usual_are_told_and_stand_alone(large, opened, rows, a
     assert f"plumb functions {' '.join(period)}" in opened.text(".view > .sames")
 
 
+BARS = """rows => rows.map(row => row.querySelector('.bar')).filter(bar => bar !== null).map(bar => {
+  const box = bar.getBoundingClientRect()
+  return [box.left, box.right]
+})"""
+
+
+def bars(page):
+    return page.page.locator("[role=option]").evaluate_all(BARS)
+
+
 def begins_after(page, number):
     page.page.locator(f"#span-{number}").click()
     wait_chosen(page, number)
@@ -423,19 +432,37 @@ def test_clocks_are_told_and_aligned(large, open_page, ask_plumb):
         off: (-load.AHEAD_MS * 10**6, 3),
         fine: (0, 3),
     }
-    bars = "rows => rows.map(row => { const box = row.querySelector('.bar').getBoundingClientRect(); return [box.left, box.right] })"
-    inside = lambda: page.page.locator("[role=option]").evaluate_all(bars)  # noqa: E731
-    before = inside()
+    before = bars(page)
     assert before[4][0] > before[3][1]  # the second read has ended when what it calls begins
     page.page.get_by_role("button", name="Align the clocks").click()
     page.page.wait_for_url(re.compile("clocks=aligned"))
     page.settle()
-    after = inside()
+    after = bars(page)
     assert after[3][0] < after[4][0] < after[4][1] < after[3][1]
     assert begins_after(page, 4) == "25.5"
     page.page.get_by_role("button", name="As recorded").wait_for()
     assert "moved by" in page.text(".panel") and "-20.0 ms" in page.text(".panel")
     page.look_at_both_themes("trace-clocks")
+
+
+def test_notes_are_ticks(large, open_page):
+    """At their times: in the row of the chosen call, and in its bar."""
+    page = open_page(large[0])
+    page.open(f"trace/{load.SKEWED:016x}", w=f"0,{30 * load.MS}")
+    ticks = page.page.locator(".note-tick")
+    assert [tick.get_attribute("title") for tick in ticks.all()] == [f"block {at}" for at in load.NOTES_MS]
+    left, right = bars(page)[0]
+    places = [tick.bounding_box()["x"] + 1 - left for tick in ticks.all()]
+    assert places == [pytest.approx(at / 30 * (right - left), abs=1.5) for at in load.NOTES_MS]
+    page.page.get_by_role("button", name="lanes").click()
+    page.page.locator(".lanes").focus()
+    page.settle()
+    x = round(170 + load.NOTES_MS[0] / 30 * (box_of(page)["width"] - 170))
+    assert page.page.evaluate(TONE, [x, 9]) == page.page.evaluate(NAMED, "mark")
+    page.page.keyboard.press("j")
+    wait_chosen(page, 1)
+    page.settle()
+    assert page.page.evaluate(TONE, [x, 9]) != page.page.evaluate(NAMED, "mark")
 
 
 def test_perfetto_takes_it(opened, rows):

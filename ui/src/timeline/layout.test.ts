@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { layLines } from './blocks.ts'
 import { endOf, treeOf, type Calls } from './calls.ts'
 import { Detail, Rectangles, indexLines, pick, type Window } from './detail.ts'
-import { anyWithin, belowOf, hide } from './folds.ts'
+import { anyWithin, belowOf, hide, hideOthers } from './folds.ts'
 import { LEVELS, MOMENTS, overviewOf } from './overview.ts'
 
 function random(seed: number): (below: number) => number {
@@ -142,6 +142,23 @@ describe.each(SEEDS)('folded calls (%s)', (seed) => {
     const detail = new Detail(calls, lines, indexLines(calls, lines))
     detail.fill(drawn, { from: -100, to: 1e6, first: 0, last: lines.count, pixels: 50 })
     expect(drawn.calls.slice(0, drawn.count).reduce((sum, one) => sum + one, 0)).toBe(rows.length)
+  })
+})
+
+describe.each(SEEDS)('what is asked for alone (%s)', (seed) => {
+  const calls = anyCalls(seed, 400)
+  const next = random(seed + 20)
+  const wanted = new Set(Array.from({ length: calls.rows }, (_, row) => row).filter(() => next(12) === 0))
+  const left = hideOthers(calls.parent, (row) => wanted.has(row))
+  const lines = layLines(calls, hide(treeOf(calls), () => false, left).rows)
+
+  it('stays with its callers, and has lines; nothing else has', () => {
+    const stay = new Set<number>()
+    for (const row of wanted) for (let at = row; at >= 0; at = calls.parent[at]!) stay.add(at)
+    expect(Array.from(left, (one, row) => (one === 0 ? row : -1)).filter((row) => row >= 0)).toEqual(
+      [...stay].sort((a, b) => a - b),
+    )
+    expect([...lines.order].sort((a, b) => a - b)).toEqual([...stay].sort((a, b) => a - b))
   })
 })
 

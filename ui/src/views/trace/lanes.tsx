@@ -221,6 +221,7 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
       shown.found,
       shown.only,
       shown.usual,
+      shown.notes,
       height,
     ],
   )
@@ -257,6 +258,11 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
           </div>
         </div>
       </div>
+      <p class="legend-line quiet-text">
+        {t(
+          'orange: what the root waited for · dark line: slowest 5 % · ◆: has notes · arrows: calls in other processes, of the chosen call',
+        )}
+      </p>
     </>
   )
 }

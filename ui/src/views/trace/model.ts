@@ -50,6 +50,20 @@ export interface Trace extends Laid {
   readonly length?: number
 }
 
+/** What was written down in a call, and when: in nanoseconds from the begin of the trace. */
+export interface Note {
+  readonly at: number
+  readonly message: string
+}
+
+export function notesOf(trace: Trace, row: number, span: SpanAnswer['row'] | undefined): Note[] {
+  if (span === undefined || span.span !== spanId(trace, row)) return []
+  return (span.notes ?? []).map(({ time_ns: time, message }) => ({
+    at: trace.calls.begin[row]! + Number(BigInt(time) - span.begin_time_ns),
+    message,
+  }))
+}
+
 /** When a call began by its host's own clock. */
 export const recordedBegin = (trace: Trace, row: number): number =>
   trace.calls.begin[row]! - (trace.moved?.[trace.calls.process[row]!] ?? 0)
@@ -58,11 +72,13 @@ export const COLUMNS = 'begin,duration,parent,function,process,flags,id_high,id_
 
 const FLAGS = [t('orphan'), t('cycle'), t('reversed'), t('outside parent')] as const
 const MILLISECONDS = 16
+const NOTES = 32
 const NS_PER_MS = 1_000_000
 
 export const functionOf = (trace: Trace, row: number): string => trace.head.functions[trace.function[row]!] ?? ''
 export const processOf = (trace: Trace, row: number): Process => trace.head.processes[trace.calls.process[row]!]!
 export const resolutionOf = (trace: Trace, row: number): number => (trace.flags[row]! & MILLISECONDS ? NS_PER_MS : 1)
+export const hasNotes = (trace: Trace, row: number): boolean => (trace.flags[row]! & NOTES) !== 0
 export const flagsOf = (trace: Trace, row: number): string[] =>
   FLAGS.filter((_, bit) => (trace.flags[row]! & (1 << bit)) !== 0)
 

@@ -9,7 +9,7 @@ import type { Track } from '../../timeline/blocks.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { drawArrows } from './arrows.ts'
 import { BAR_PX, LINE_PX, gutterPx, scaleOf, type Frame, type Scale } from './frame.ts'
-import { functionOf, processOf } from './model.ts'
+import { functionOf, hasNotes, processOf } from './model.ts'
 import { criticalWith, isDim, seenOf, type Shown } from './shown.ts'
 
 export const MOST_RECTANGLES = 20_000
@@ -21,6 +21,8 @@ const CHARACTER_PX = 6.3
 const LEAST_PX = 1
 /** Of the line on what is slower than usual. */
 const SLOW_PX = 2
+/** From so wide on a bar has a sign that its call has notes. */
+const NOTES_FROM_PX = 12
 const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
 
 function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
@@ -68,6 +70,29 @@ function drawNames(context: CanvasRenderingContext2D, frame: Frame, scale: Scale
     const text = textOf(shown, drawn.row[i]!, wide)
     const fitting = text.length > room ? `${text.slice(0, Math.max(room - 1, 1))}…` : text
     context.fillText(fitting, left + 3, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
+  }
+}
+
+/** A call that has notes has a sign at its right; the chosen one a tick at the time of each. */
+function drawNotes(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
+  const { drawn, top, shown } = frame
+  context.fillStyle = colour('cell-text')
+  for (let i = 0; i < drawn.count; i++) {
+    if (drawn.calls[i] !== 1 || !hasNotes(shown.trace, drawn.row[i]!)) continue
+    const right = Math.min(scale.x(drawn.to[i]!), width)
+    if (right - Math.max(scale.x(drawn.from[i]!), gutterPx()) < NOTES_FROM_PX) continue
+    context.fillText('◆', right - NOTES_FROM_PX, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
+  }
+  const line = shown.trace.lines.line[shown.chosen]!
+  if (line < 0) return
+  const y = line * LINE_PX - top
+  for (const { at } of shown.notes) {
+    const x = Math.round(scale.x(at))
+    if (x < gutterPx() || x > width) continue
+    context.fillStyle = colour('surface')
+    context.fillRect(x - 2, y, 4, BAR_PX)
+    context.fillStyle = colour('mark')
+    context.fillRect(x - 1, y, 2, BAR_PX)
   }
 }
 
@@ -143,6 +168,7 @@ export function paintLanes(context: CanvasRenderingContext2D, width: number, hei
   drawArrows(context, frame, scale, width)
   drawTracks(context, frame, width, height)
   drawChosen(context, frame, scale, width)
+  drawNotes(context, frame, scale, width)
 }
 
 /** The number of the rectangle at a point of what was drawn last, or -1. */

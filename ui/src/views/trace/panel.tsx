@@ -3,7 +3,7 @@
 import type { VNode } from 'preact'
 import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
-import { useQuestion } from '../../app/question.ts'
+import type { Answer } from '../../app/question.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Copy, Sames } from '../../parts/view.tsx'
@@ -135,10 +135,9 @@ function Elsewhere({ shown }: { shown: Shown }): VNode {
 }
 
 /** What the columns have at once; the rest when it has come. */
-export function SpanPanel({ shown }: { shown: Shown }): VNode {
+export function SpanPanel({ shown, answer }: { shown: Shown; answer: Answer<SpanAnswer> }): VNode {
   const { trace, chosen, critical } = shown
   const id = spanId(trace, chosen)
-  const answer = useQuestion<SpanAnswer>('span', { id })
   const span = answer.data?.row.span === id ? answer.data.row : undefined
   const resolution = resolutionOf(trace, chosen)
   const { role, host, process } = processOf(trace, chosen)

@@ -2,9 +2,10 @@ import type { VNode } from 'preact'
 import { Name } from '../../parts/bits.tsx'
 import { t } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
 import { hasChildren, type Run } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
-import { flagsOf, functionOf, processOf, resolutionOf } from './model.ts'
+import { flagsOf, functionOf, hasNotes, processOf, resolutionOf } from './model.ts'
 import { runSum, type Runs } from './runs.ts'
 import { choose, criticalWith, isDim, wantedOf, type Shown } from './shown.ts'
 
@@ -119,8 +120,24 @@ function isPale(shown: Shown, row: number, run: Run | undefined): boolean {
   return true
 }
 
+function NoteTicks({ shown }: { shown: Shown }): VNode {
+  const { notes, zoom } = shown
+  return (
+    <>
+      {notes.map(({ at, message }, i) => {
+        const place = placeIn(zoom, at, 0)
+        if (place === undefined) return null
+        return (
+          <i key={i} class="note-tick" title={visible(message)} style={{ left: `${(place.x * 100).toFixed(3)}%` }} />
+        )
+      })}
+    </>
+  )
+}
+
 const marksOf = (shown: Shown, row: number): string[] => [
   ...flagsOf(shown.trace, row),
+  ...(hasNotes(shown.trace, row) ? [t('notes')] : []),
   ...(shown.usual?.isSlow(row) === true ? [t('slowest 5 %')] : []),
 ]
 
@@ -154,7 +171,10 @@ export function Row({ shown, number, top, folded, run, runs, onFold }: Props): V
         {folded && !isRun && <FoldedCount shown={shown} number={number} />}
         {flags.length > 0 && <span class="mark">{flags.join(', ')}</span>}
       </span>
-      <span class="time">{isRun ? <RunBar shown={shown} run={run} /> : <TimeBar shown={shown} number={number} />}</span>
+      <span class="time">
+        {chosen && <NoteTicks shown={shown} />}
+        {isRun ? <RunBar shown={shown} run={run} /> : <TimeBar shown={shown} number={number} />}
+      </span>
     </div>
   )
 }

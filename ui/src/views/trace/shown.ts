@@ -7,7 +7,7 @@ import type { Crossings } from '../../timeline/crossings.ts'
 import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
 import type { FoldSums, Folds } from './folds.ts'
-import { rowOf, type Critical, type FindAnswer, type Trace } from './model.ts'
+import { rowOf, type Critical, type FindAnswer, type Note, type Trace } from './model.ts'
 import type { Usual } from './usual.ts'
 
 export type Only = 'all' | 'critical' | 'slow'
@@ -31,6 +31,8 @@ export interface Shown {
   readonly hidden: Hidden | undefined
   /** 1 for each call that is left out; undefined: none is. */
   readonly leftOut: Uint8Array | undefined
+  /** Of the chosen call. */
+  readonly notes: readonly Note[]
   /** Calls between processes around the chosen one. */
   readonly crossings: Crossings
 }
@@ -53,7 +55,7 @@ export function shownOf(
   trace: Trace,
   chosen: number,
   find: FindAnswer | undefined,
-): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'leftOut' | 'crossings' | 'usual'> {
+): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'leftOut' | 'crossings' | 'usual' | 'notes'> {
   const length = Math.max(trace.length ?? trace.head.duration_ns, 1)
   return {
     trace,

@@ -18,8 +18,8 @@ import { ClockNotice, ClockTable, clocksOf, useAligned } from './clocks.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
 import { FoldSums, useFolded, useFolds, useLeftOut } from './folds.ts'
-import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
-import type { Critical, FindAnswer, Trace } from './model.ts'
+import { COLUMNS, askCritical, askTrace, functionOf, notesOf, processOf, spanId } from './model.ts'
+import type { Critical, FindAnswer, SpanAnswer, Trace } from './model.ts'
 import { FIND_LEAST, Marks, Said, Tasks } from './notices.tsx'
 import { SpanPanel } from './panel.tsx'
 import { Perfetto } from './perfetto.tsx'
@@ -118,6 +118,8 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
   const leftOut = useLeftOut(trace, marks, chosen)
   const folded = useFolded(trace, folds, as === 'lanes', leftOut)
   const crossings = useMemo(() => crossingsOf(trace.calls, trace.tree, chosen), [trace, chosen])
+  const span = useQuestion<SpanAnswer>('span', { id: spanId(trace, chosen) })
+  const notes = useMemo(() => notesOf(trace, chosen, span.data?.row), [trace, chosen, span.data])
   const shown = {
     ...shownOf(folded.trace, chosen, find),
     ...marks,
@@ -126,6 +128,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
     hidden: folded.hidden,
     leftOut,
     crossings,
+    notes,
   }
   return (
     <>
@@ -136,7 +139,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
           <Minimap shown={shown} />
           {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
         </div>
-        <SpanPanel shown={shown} />
+        <SpanPanel shown={shown} answer={span} />
       </div>
       <Area shown={shown} />
       <ClockTable clocks={clocks} />
