@@ -1,5 +1,7 @@
 // The answers about Spark of docs/api.md, as far as the page reads them.
 
+import type { Ledger } from './ledger.ts'
+
 export interface AppAdvice {
   /** Absent where it could not be judged. */
   severity?: string
@@ -188,15 +190,28 @@ export interface TasksAnswer {
   more?: boolean
 }
 
+export interface Peers {
+  tasks: number
+  mean: number
+  median: number
+}
+
 export interface Evidence {
   feature: string
   topic: string
   unit: string
   verdict: string
+  kind?: string
   measured?: number
   value?: number
-  other_hosts?: { tasks: number; mean: number; median: number }
-  same_host?: { tasks: number; mean: number; median: number }
+  quantile?: number
+  other_hosts?: Peers
+  same_host?: Peers
+  before?: number
+  after?: number
+  /** Of pcc, mantri, xue and ledger: what it is above. */
+  bound?: number
+  correlation?: number
 }
 
 export interface CallOfPath {
@@ -249,7 +264,19 @@ export interface Straggler {
   }
   causes: Evidence[]
   near: Evidence[]
+  ledger?: Ledger
   hdfs?: TaskInHdfs
+}
+
+/** By a method and thresholds of one's own. */
+export interface StragglersAnswer {
+  app: string
+  options: { method: string; [name: string]: unknown }
+  stragglers_total: number
+  unexplained: number
+  causes_total: { feature: string; stragglers: number }[]
+  stragglers: Straggler[]
+  more?: boolean
 }
 
 export interface WhyAnswer {

@@ -24,7 +24,7 @@ const nameOf = (tasks: StageTasks, executor: number): string => {
   return `${visible(one?.host ?? '')} · ${visible(one?.executor ?? '')}`
 }
 
-function labelOf(tasks: StageTasks, row: number): string {
+export function labelOf(tasks: StageTasks, row: number): string {
   const times =
     tasks.median === 0 ? '' : t(', {timesMedian} times the median', { timesMedian: timesMedian(tasks, row).toFixed(1) })
   return t('task {task}, {status}: {duration}{times}', {

@@ -1,7 +1,7 @@
 // One task: its numbers, why it was slow, and the call that held it.
 
 import type { VNode } from 'preact'
-import type { Evidence, Straggler, TaskInHdfs, TaskRow } from '../../api/spark.ts'
+import type { Straggler, TaskInHdfs, TaskRow } from '../../api/spark.ts'
 import { linkTo } from '../../app/address.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Cause } from '../../parts/cause.tsx'
@@ -10,38 +10,8 @@ import { t, tx } from '../../text/t.ts'
 import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
-
-function amount(evidence: Evidence, value: number): string {
-  if (evidence.unit === 'ns') return duration(value)
-  if (evidence.unit === 'ms') return duration(value * 1e6, 1e6)
-  if (evidence.unit === 'bytes' || evidence.unit === 'B') return bytes(value)
-  return `${Number(value.toPrecision(3))} ${evidence.unit}`.trim()
-}
-
-/** How it is against the tasks on other hosts. */
-function againstPeers({ value, other_hosts: others }: Evidence): string {
-  if (value === undefined || others === undefined || others.tasks === 0 || others.median <= 0) return ''
-  return t(', × {times} of the median elsewhere', { times: (value / others.median).toFixed(1) })
-}
-
-function EvidenceList({ title, list }: { title: string; list: readonly Evidence[] }): VNode {
-  if (list.length === 0) return <></>
-  return (
-    <>
-      <h4>{title}</h4>
-      <ul class="annotations">
-        {list.map((one) => (
-          <li key={one.feature}>
-            <b>{visible(one.feature)}</b>
-            {one.measured !== undefined && ` ${amount(one, one.measured)}`}
-            {againstPeers(one)}
-            {one.verdict !== 'cause' && ` (${one.verdict})`}
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+import { EvidenceList } from './evidence.tsx'
+import { LedgerOf } from './ledger.tsx'
 
 function Path({ straggler, trace }: { straggler: Straggler; trace: string }): VNode {
   const path = straggler.main_cause?.suspect?.path ?? []
@@ -133,6 +103,7 @@ export function TaskPanel({ task, straggler }: { task: TaskRow; straggler: Strag
       )}
       {straggler !== undefined && (
         <>
+          {straggler.ledger !== undefined && <LedgerOf ledger={straggler.ledger} />}
           {trace !== undefined && <Path straggler={straggler} trace={trace} />}
           {straggler.hdfs !== undefined && <InHdfs of={straggler.hdfs} taskNs={straggler.duration_ns} />}
           <EvidenceList title={t('Causes')} list={straggler.causes} />

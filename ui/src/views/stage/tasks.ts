@@ -4,6 +4,7 @@ import type { Column, Columns, ColumnsHead } from '../../api/columns.ts'
 import { t } from '../../text/t.ts'
 import { word } from '../../text/words.ts'
 import type { TaskTimes } from '../../timeline/task-lanes.ts'
+import { medianOf } from './median.ts'
 
 export interface StageHead extends ColumnsHead {
   readonly app: string
@@ -21,6 +22,8 @@ export interface StageTasks extends TaskTimes {
   readonly head: StageHead
   readonly task: Column
   readonly input: Column
+  /** From all hosts. */
+  readonly shuffle: Column
   readonly status: Column
   readonly cause: Column
   /** Of those that ended well, ns; 0: of none. */
@@ -29,15 +32,8 @@ export interface StageTasks extends TaskTimes {
 
 /** So many tasks the table lists. So many are elements at most, too: of a narrow one it has the link. */
 export const LISTED = 200
-const SLOW_TIMES = 1.5
+export const SLOW_TIMES = 1.5
 const BAD = new Set(['failed', 'killed', 'lost'])
-
-function medianOf(values: number[]): number {
-  const sorted = Float64Array.from(values).sort()
-  const middle = sorted.length >> 1
-  if (sorted.length === 0) return 0
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
 
 export function stageTasks(columns: Columns<StageHead>): StageTasks {
   const { head } = columns
@@ -54,6 +50,7 @@ export function stageTasks(columns: Columns<StageHead>): StageTasks {
     executor: of('executor'),
     task: of('task'),
     input: of('input'),
+    shuffle: of('shuffle_read'),
     status,
     cause: of('cause'),
     median: medianOf(well),
@@ -109,4 +106,11 @@ export function levelOf(tasks: StageTasks, by: ColouredBy): (row: number) => num
     if (status === 'running') return 1
     return timesMedian(tasks, row) >= SLOW_TIMES ? 2 : 0
   }
+}
+
+/** With main causes that were found otherwise than the columns have them. */
+export function withCauses(tasks: StageTasks, topics: ReadonlyMap<number, string>): StageTasks {
+  const causes = ['', ...new Set(topics.values())]
+  const cause = Uint8Array.from(tasks.task, (task) => causes.indexOf(topics.get(task) ?? ''))
+  return { ...tasks, cause, head: { ...tasks.head, causes } }
 }

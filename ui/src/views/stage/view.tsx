@@ -1,8 +1,9 @@
 // Which tasks of a stage were slow, and why?
 
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { askColumns } from '../../api/columns.ts'
-import type { Straggler, TaskRow, TasksAnswer, WhyAnswer } from '../../api/spark.ts'
+import type { Straggler, StragglersAnswer, TaskRow, TasksAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, linkWith, route, value } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice } from '../../parts/bits.tsx'
@@ -15,8 +16,11 @@ import { bytes, count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 import { TaskLanes } from './lanes.tsx'
+import { explainedBy, isDefault, thresholdsAsked, whyMethod } from './method.ts'
+import { Found, MethodFields } from './method-fields.tsx'
 import { TaskPanel } from './panel.tsx'
-import { LISTED, stageTasks, type ColouredBy, type StageHead, type StageTasks } from './tasks.ts'
+import { Spread } from './spread.tsx'
+import { LISTED, stageTasks, withCauses, type ColouredBy, type StageHead, type StageTasks } from './tasks.ts'
 
 const STRAGGLERS = '500'
 const BY = [
@@ -59,6 +63,11 @@ function columnsOf(causes: ReadonlyMap<number, Straggler>): Column<TaskRow>[] {
     },
     { key: 'gc', head: 'GC', sort: 'gc', cell: (row) => duration((row.metrics?.gcMs ?? 0) * 1e6, 1e6) },
     { key: 'input', head: t('input'), sort: 'input', cell: (row) => bytes(row.metrics?.inputBytes ?? 0) },
+    {
+      key: 'shuffle',
+      head: t('shuffle in'),
+      cell: (row) => bytes((row.metrics?.shuffleRemoteBytes ?? 0) + (row.metrics?.shuffleLocalBytes ?? 0)),
+    },
   ]
 }
 
@@ -96,38 +105,65 @@ function Tasks({ answer, causes }: Explained): VNode {
   )
 }
 
+/** With causes as they were found: columns have those by default. */
+function Drawn({ tasks, by, topics }: { tasks: StageTasks; by: ColouredBy; topics: string | undefined }): VNode {
+  const coloured = useMemo(
+    () => (topics === undefined ? tasks : withCauses(tasks, new Map(JSON.parse(topics) as [number, string][]))),
+    [tasks, topics],
+  )
+  return (
+    <>
+      <TaskLanes tasks={coloured} by={by} />
+      <Spread tasks={coloured} by={by} />
+    </>
+  )
+}
+
+/** The topics of main causes by task, as a text: it is the same when they are. */
+const topicsOf = (causes: ReadonlyMap<number, Straggler>): string =>
+  JSON.stringify([...causes].flatMap(([task, one]) => (one.main_cause ? [[task, one.main_cause.topic]] : [])))
+
+function sentence(why: WhyAnswer, app: string): VNode {
+  return (
+    <>
+      {tx('{stragglersTotal} {more} took 1.5 times the median or more; {explained} have a cause. Application {app}.', {
+        stragglersTotal: count(why.stragglers_total),
+        more: why.stragglers_total === 1 ? t('task') : t('tasks'),
+        explained: count(why.explained),
+        app: <a href={linkTo('app', app)}>{visible(app)}</a>,
+      })}
+    </>
+  )
+}
+
+/** What the view asks; parameters of `stragglers` are null while `why` says enough. */
+function questionsOf(app: string, stage: string | undefined, by: ColouredBy) {
+  const thresholds = thresholdsAsked()
+  return {
+    tasks: { app, stage, sort: value('sort'), limit: String(LISTED) },
+    why: { app, stage, limit: STRAGGLERS, ...whyMethod() },
+    found: thresholds === undefined ? null : { app, stage, limit: STRAGGLERS, ...thresholds },
+    columns: { app, stage, ...(by === 'cause' && isDefault() ? { causes: 'true' } : {}) },
+  }
+}
+
 export function StageView(): VNode {
   const app = route.value.id
   const stage = value('stage')
-  const parameters = { app, stage, sort: value('sort'), limit: String(LISTED) }
-  const whyAsked = { app, stage, limit: STRAGGLERS }
-  const tasks = useQuestion<TasksAnswer>('tasks', parameters)
-  const why = useQuestion<WhyAnswer>('why', whyAsked)
-  const causes = new Map(why.data?.stragglers.map((one) => [one.task, one]))
-  const chosen = value('sel') !== undefined
   const as = value('as')
   const by: ColouredBy = as === 'cause' || as === 'duration' ? as : 'status'
-  const columnsAsked = { app, stage, ...(by === 'cause' ? { causes: 'true' } : {}) }
-  const drawn = useQuestion<StageTasks>('tasks/columns', columnsAsked, columnsRead)
+  const asked = questionsOf(app, stage, by)
+  const tasks = useQuestion<TasksAnswer>('tasks', asked.tasks)
+  const why = useQuestion<WhyAnswer>('why', asked.why)
+  const found = useQuestion<StragglersAnswer>('stragglers', asked.found)
+  const drawn = useQuestion<StageTasks>('tasks/columns', asked.columns, columnsRead)
+  const causes = explainedBy(why.data, asked.found === null ? undefined : found.data)
+  const chosen = value('sel') !== undefined
   return (
     <View
       title={t('Stage {stage}', { stage: stage ?? '' })}
       question={t('Which tasks were slow, and why?')}
-      sentence={
-        why.data && (
-          <>
-            {tx(
-              '{stragglersTotal} {more} took 1.5 times the median or more; {explained} have a cause. Application {app}.',
-              {
-                stragglersTotal: count(why.data.stragglers_total),
-                more: why.data.stragglers_total === 1 ? t('task') : t('tasks'),
-                explained: count(why.data.explained),
-                app: <a href={linkTo('app', app)}>{visible(app)}</a>,
-              },
-            )}
-          </>
-        )
-      }
+      sentence={why.data && sentence(why.data, app)}
       tools={
         <>
           <Choice name="as" label={t('coloured by')} options={BY} />
@@ -137,16 +173,23 @@ export function StageView(): VNode {
         </>
       }
       asked={[
-        { question: 'tasks', parameters },
-        { question: 'tasks/columns', parameters: columnsAsked, command: false },
-        { question: 'why', parameters: whyAsked },
+        { question: 'tasks', parameters: asked.tasks },
+        { question: 'tasks/columns', parameters: asked.columns, command: false },
+        { question: 'why', parameters: asked.why },
+        ...(asked.found === null ? [] : [{ question: 'stragglers', parameters: asked.found }]),
       ]}
     >
       {why.data && <Suspects suspects={why.data.suspects} />}
+      <MethodFields />
+      {asked.found !== null && (
+        <Shown answer={found} lines={1}>
+          {(data) => <Found answer={data} />}
+        </Shown>
+      )}
       <div class={chosen ? 'stage-parts chosen' : 'stage-parts'}>
         <div class="stage-lanes">
           <Shown answer={drawn} lines={8}>
-            {(data) => <TaskLanes tasks={data} by={by} />}
+            {(data) => <Drawn tasks={data} by={by} topics={isDefault() ? undefined : topicsOf(causes)} />}
           </Shown>
         </div>
         {chosen && tasks.data !== undefined && <Chosen answer={tasks.data} causes={causes} />}
