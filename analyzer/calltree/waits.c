@@ -29,8 +29,8 @@ static const WaitRow rows[] = {
     {"BlockReceiver#receiveBlock", CHAIN_WRITE, PART_WAIT},
     {"PacketReceiver#receiveNextPacket", CHAIN_WRITE, PART_WAIT | PART_RECEIVE},
     {"PacketReceiver#mirrorPacketTo", CHAIN_WRITE, PART_WAIT | PART_SEND},
-    {"PacketResponder#run", CHAIN_WRITE, PART_WAIT},
-    {"PipelineAck#readFields", CHAIN_WRITE, PART_WAIT},
+    {"PacketResponder#run", CHAIN_WRITE, PART_WAIT | PART_ANSWERS},
+    {"PipelineAck#readFields", CHAIN_WRITE, PART_WAIT | PART_ANSWER},
     /* Reading. */
     {"BlockReaderRemote2#readNextPacket", CHAIN_READ, PART_WAIT | PART_BLOCKS},
     {"BlockReaderRemote#readChunk", CHAIN_READ, PART_WAIT | PART_BLOCKS},

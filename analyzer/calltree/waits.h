@@ -15,14 +15,16 @@ typedef enum { CHAIN_NONE, CHAIN_WRITE, CHAIN_READ, CHAIN_RPC } WaitChain;
 typedef enum {
     PART_WAIT = 1 << 0,
     PART_STATION = 1 << 1,
-    PART_SEND = 1 << 2,    /* hands a packet to the next station */
-    PART_RECEIVE = 1 << 3, /* takes a packet: waits until it is sent, and works while it comes */
-    PART_BELOW = 1 << 4,   /* what it waits for hangs below it */
-    PART_STREAM = 1 << 5,  /* no function: the annotation "stream" */
-    PART_ASIDE = 1 << 6,   /* goes on beside its caller, who does not wait for it */
-    PART_BLOCKS = 1 << 7,  /* the application's thread waits there */
-    PART_TURNS = 1 << 8,   /* an operation of Spark: runs by turns with the others of its task (times_turns.c) */
-    PART_COMPUTED = 1 << 9 /* no function: the annotation "exclusiveNs" */
+    PART_SEND = 1 << 2,     /* hands a packet to the next station */
+    PART_RECEIVE = 1 << 3,  /* takes a packet: waits until it is sent, and works while it comes */
+    PART_BELOW = 1 << 4,    /* what it waits for hangs below it */
+    PART_STREAM = 1 << 5,   /* no function: the annotation "stream" */
+    PART_ASIDE = 1 << 6,    /* goes on beside its caller, who does not wait for it */
+    PART_BLOCKS = 1 << 7,   /* the application's thread waits there */
+    PART_TURNS = 1 << 8,    /* an operation of Spark: runs by turns with the others of its task (times_turns.c) */
+    PART_COMPUTED = 1 << 9, /* no function: the annotation "exclusiveNs" */
+    PART_ANSWERS = 1 << 10, /* acknowledges packets, one after the other */
+    PART_ANSWER = 1 << 11   /* waits for the acknowledgement of the next station */
 } WaitFlags;
 #define PART_CHAIN_SHIFT 12u /* the chain lies above the flags */
 

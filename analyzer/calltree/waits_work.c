@@ -29,6 +29,8 @@ typedef struct Context {
     /* Of a station: for how long it was seen to stand still, and for how long packets had been sent to it already that
      * it did not take. */
     guint64 still_ns, late_ns;
+    guint32 responder; /* of a station: its call that acknowledges packets; 0: none, or more than one */
+    guint32 responders;
 } Context;
 
 /* A packet on its way from one station to the next: how the sender saw it, and how the receiver did. */
@@ -47,10 +49,18 @@ typedef struct Sends {
     guint paired, paired_end; /* that were received one by one, if as many were */
 } Sends;
 
+/* Of a packet, or of an acknowledgement. */
 typedef struct Receive {
     guint32 station, pattern_node, node;
     gint64 from_ns, to_ns;
+    gint64 handled_ns; /* when the station was through with the packet */
 } Receive;
+
+/* Of one station, in order. */
+typedef struct Receives {
+    const Receive *all;
+    guint n;
+} Receives;
 
 typedef struct Collector {
     const CallTree *tree;
@@ -60,7 +70,10 @@ typedef struct Collector {
     TimesRule rule;
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
-    guint32 sender; /* of the packet that is looked at; 0: the client, or none is */
+    GArray *answers;   /* Receive: waits for acknowledgements */
+    guint32 other;     /* of the work that is looked at (Work.other) */
+    GArray *weighed;   /* guint32: stations, of one scope */
+    GHashTable *loads; /* of processes: tracer id -> guint64, of all their stations */
 } Collector;
 
 /* Of a station that sends a block all is its work but what comes after the last of its calls: there it waits for its
@@ -153,7 +166,7 @@ static void add_work_of(Collector *c, guint32 node, WorkKind kind, gint64 from_n
     if (from_ns >= to_ns) return;
     const Context *context = &c->contexts[node];
     const Stretch stretch = {scope_in(context, context->chain), from_ns, to_ns, node};
-    const Work work = {stretch, context->station, c->sender, kind, 0};
+    const Work work = {stretch, context->station, c->other, kind, 0};
     g_array_append_val(c->work, work);
 }
 
@@ -178,6 +191,13 @@ static void add_own_time(Collector *c, guint32 node) {
     add_work(c, node, rest_ns, c->tree->to_ns[node]);
 }
 
+/* Before that rule nobody asked. */
+static gint64 handled_ns(const Collector *c, guint32 node) {
+    const guint32 packet = c->tree->parent[node];
+    if (c->rule < TIMES_ANSWERS) return 0;
+    return packet == c->contexts[node].station ? c->tree->to_ns[node] : c->tree->to_ns[packet];
+}
+
 static void add_packet(Collector *c, guint32 node, WaitPart part) {
     const Context *context = &c->contexts[node];
     const gint64 from_ns = c->tree->from_ns[node], to_ns = c->tree->to_ns[node];
@@ -186,9 +206,9 @@ static void add_packet(Collector *c, guint32 node, WaitPart part) {
             scope_in(context, part_chain(part)), context->station, pattern_node(c, node), node, from_ns, to_ns, 0};
         g_array_append_val(c->sends, send);
     }
-    if (part & PART_RECEIVE && context->station != 0) {
-        const Receive receive = {context->station, pattern_node(c, node), node, from_ns, to_ns};
-        g_array_append_val(c->receives, receive);
+    if (part & (PART_RECEIVE | PART_ANSWER) && context->station != 0) {
+        const Receive receive = {context->station, pattern_node(c, node), node, from_ns, to_ns, handled_ns(c, node)};
+        g_array_append_vals(part & PART_RECEIVE ? c->receives : c->answers, &receive, 1);
     }
 }
 
@@ -201,7 +221,11 @@ static void list_work(Collector *c) {
         if (tree->span[i] == NULL) continue;
         const WaitPart part = part_at(c, i);
         const Context *context = &c->contexts[i];
-        if (part & (PART_SEND | PART_RECEIVE)) add_packet(c, i, part);
+        if (part & (PART_SEND | PART_RECEIVE | PART_ANSWER)) add_packet(c, i, part);
+        if (part & PART_ANSWERS && context->station != 0) {
+            Context *station = &c->contexts[context->station];
+            station->responder = station->responders++ == 0 ? i : 0;
+        }
         const gboolean sends = sends_block(c, part);
         if (context->station == 0 || (part & PART_WAIT && !sends)) continue;
 
@@ -236,6 +260,7 @@ static int by_receiver(const void *a, const void *b) {
     if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
     if (x->to_ns != y->to_ns) return x->to_ns < y->to_ns ? -1 : 1;
     if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
+    if (x->handled_ns != y->handled_ns) return x->handled_ns < y->handled_ns ? -1 : 1;
     return x->node < y->node ? -1 : 1;
 }
 
@@ -326,13 +351,13 @@ static void join_packets(Collector *c, const Receive *receives, guint n) {
         const Send *send = paired ? &g_array_index(c->sends, Send, sends.paired + i)
                                   : first_sending(c, sends.first, sends.end, receive->from_ns);
         if (send == NULL) continue;
-        c->sender = sends.station != 0 ? send->node : 0;
+        c->other = sends.station != 0 ? send->node : 0;
         if (paired)
             add_packet_of(c, &sends, receive, send);
         else
             add_work_of(c, receive->node, WORK_RECEIVING, MAX(receive->from_ns, send->from_ns), receive->to_ns);
     }
-    c->sender = 0;
+    c->other = 0;
 }
 
 /* Between two packets there is nothing to wait for: whoever handles them waits while he receives. */
@@ -343,6 +368,64 @@ static void join_handling(Collector *c, const Receive *receives, guint n) {
         const guint32 station = receives[i].station;
         if (before == now || before == station || now == station || tree->parent[before] != tree->parent[now]) continue;
         add_still(c, station, tree->to_ns[before], tree->from_ns[now]);
+    }
+}
+
+/* ---- acknowledgements ---- */
+
+/* Of a station, of all. */
+static Receives receives_at(const GArray *of_all, guint32 station) {
+    const Receive *all = (const Receive *)(gconstpointer)of_all->data;
+    guint low = 0, high = of_all->len;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (all[middle].station < station)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    guint n = 0;
+    while (low + n < of_all->len && all[low + n].station == station) n++;
+    return (Receives){all + low, n};
+}
+
+/* A packet that is handled, and that the next station has acknowledged, is to be acknowledged at once: the thread that
+ * does waits for the next one then, or ends. Returns when it was, as far as that is known. */
+static gint64 add_answer(Collector *c, const Receives *receives, const Receives *own, guint i) {
+    const Receive *receive = &receives->all[i];
+    const guint32 responder = c->contexts[receive->station].responder;
+    gint64 ready_ns = receive->handled_ns, sent_ns = ready_ns;
+    if (own->n > 0) ready_ns = MAX(ready_ns, own->all[i].to_ns);
+    if (i + 1 < own->n)
+        sent_ns = own->all[i + 1].from_ns;
+    else if (i + 1 == receives->n && responder != 0)
+        sent_ns = c->tree->to_ns[responder];
+    add_still(c, receive->station, ready_ns, sent_ns);
+    return MAX(ready_ns, sent_ns);
+}
+
+/* What was sent then by that station, and is read by the one before it only later, is late for the reason of one of the
+ * two. */
+static void add_late_answer(Collector *c, const Receive *station, guint32 before, gint64 from_ns, gint64 to_ns) {
+    c->other = before;
+    add_work_of(c, station->station, WORK_ANSWER, from_ns, to_ns);
+    c->other = 0;
+}
+
+/* Of one station: the n-th acknowledgement is that of the n-th packet. Before the first of them it lets the station
+ * before know that it waits for packets; that one waits for them only then. */
+static void join_answers(Collector *c, const Receives *receives) {
+    const guint32 station = receives->all->station, before = c->contexts[c->tree->parent[station]].station;
+    if (c->rule < TIMES_ANSWERS) return;
+    const Receives own = receives_at(c->answers, station);
+    const Receives back = receives_at(c->answers, before), begun = receives_at(c->receives, before);
+    if (before != 0 && begun.n > 0)
+        add_late_answer(c, receives->all, before, receives->all->from_ns, begun.all->from_ns);
+    if (own.n != 0 && own.n != receives->n) return;
+    for (guint i = 0; i < receives->n; i++) {
+        const gint64 sent_ns = add_answer(c, receives, &own, i);
+        if (before == 0 || back.n != receives->n) continue;
+        add_late_answer(c, receives->all, before, MAX(back.all[i].from_ns, sent_ns), back.all[i].to_ns);
     }
 }
 
@@ -361,7 +444,9 @@ static void list_asked(Collector *c) {
             if (c->rule >= TIMES_ASKED && tree->from_ns[before] == tree->from_ns[i]) break;
             ready_ns = MAX(ready_ns, tree->to_ns[before]);
         }
-        add_work(c, i, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
+        c->other = c->rule >= TIMES_ANSWERS ? c->contexts[caller].station : 0;
+        add_work_of(c, i, c->other != 0 ? WORK_ASKED : WORK_OWN, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
+        c->other = 0;
     }
 }
 
@@ -379,12 +464,14 @@ static void blame_stations(Collector *c) {
 static void list_receives(Collector *c) {
     order_sends(c);
     g_array_sort(c->receives, by_receiver);
+    g_array_sort(c->answers, by_receiver);
     const Receive *all = (const Receive *)(gconstpointer)c->receives->data;
     for (guint i = 0; i < c->receives->len;) {
         guint n = 1;
         while (i + n < c->receives->len && all[i + n].station == all[i].station) n++;
         join_packets(c, &all[i], n);
         join_handling(c, &all[i], n);
+        join_answers(c, &(Receives){&all[i], n});
         i += n;
     }
     blame_stations(c);
@@ -420,6 +507,7 @@ static Load load_of(const Work *all, guint left, guint *n) {
     guint i = 0;
     for (; i < left && same_station(&all[i], &all[0]); i++) {
         const Stretch *stretch = &all[i].stretch;
+        if (all[i].kind == WORK_ANSWER) continue;
         if (all[i].kind == WORK_RECEIVING)
             load.received += (guint64)stretch->to_ns - (guint64)stretch->from_ns;
         else
@@ -458,25 +546,71 @@ static void blame_networks(Collector *c, Work *all, guint n) {
         if (!load->follows) continue;
         Load *before = &station_before(c, all[i].station)->load;
         before->weight = MAX(before->weight, load->received / 2);
-        if (all[i].kind != WORK_RECEIVING || all[i].sender == 0) continue;
-        all[i].stretch.node = all[i].sender;
-        all[i].station = c->contexts[all[i].sender].station;
+        if (all[i].kind != WORK_RECEIVING || all[i].other == 0) continue;
+        all[i].stretch.node = all[i].other;
+        all[i].station = c->contexts[all[i].other].station;
+    }
+}
+
+static guint64 *load_of_process(const Collector *c, guint32 station) {
+    return g_hash_table_lookup(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer));
+}
+
+static void add_to_processes(const Collector *c) {
+    for (guint i = 0; i < c->weighed->len; i++) {
+        const guint32 station = g_array_index(c->weighed, guint32, i);
+        guint64 *load = load_of_process(c, station);
+        if (load == NULL) {
+            load = g_new0(guint64, 1);
+            g_hash_table_insert(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer), load);
+        }
+        *load += c->contexts[station].load.weight;
+    }
+}
+
+/* Is it perhaps the other station's? A packet that comes slowly to a station that does little else, too. */
+static gboolean is_doubtful(const Collector *c, const Work *work) {
+    const gboolean comes = work->kind == WORK_RECEIVING && work->other != 0 && c->rule >= TIMES_ANSWERS;
+    if (comes) return c->contexts[work->station].load.link;
+    return work->kind == WORK_ANSWER || work->kind == WORK_ASKED;
+}
+
+/* Of two of which one is to blame, the one whose process has more to do, of one scope. */
+static void settle_doubts(const Collector *c, Work *all, guint n) {
+    guint first = 0;
+    while (first < n && !is_doubtful(c, &all[first])) first++;
+    if (first == n) return;
+    g_hash_table_remove_all(c->loads);
+    add_to_processes(c);
+    for (guint i = first; i < n; i++) {
+        if (!is_doubtful(c, &all[i])) continue;
+        const guint32 station = c->contexts[all[i].other].station;
+        const guint64 *own = load_of_process(c, all[i].station), *other = load_of_process(c, station);
+        if (other == NULL || *other <= *own) continue;
+        all[i].station = station;
+        all[i].stretch.node = all[i].other;
     }
 }
 
 /* Of one scope, by station. Stations come before those below them. */
 static void weigh_scope(Collector *c, Work *all, guint n_all, guint32 scope) {
+    g_array_set_size(c->weighed, 0);
     for (guint i = 0, n; i < n_all; i += n) {
         Context *station = &c->contexts[all[i].station];
         const Context *before = station_before(c, all[i].station);
         station->load = load_of(&all[i], n_all - i, &n);
         station->loaded_in = scope;
+        g_array_append_val(c->weighed, all[i].station);
         if (before->loaded_in != scope) continue;
         station->load = c->rule >= TIMES_NETWORK ? load_behind(station->load, &before->load)
                                                  : load_after(station->load, &before->load);
     }
     blame_networks(c, all, n_all);
-    for (guint i = 0; i < n_all; i++) all[i].weight = c->contexts[all[i].station].load.weight;
+    settle_doubts(c, all, n_all);
+    for (guint i = 0; i < n_all; i++) {
+        const Context *station = &c->contexts[all[i].station];
+        all[i].weight = station->loaded_in == scope ? station->load.weight : 0;
+    }
 }
 
 static void weigh_stations(Collector *c) {
@@ -500,6 +634,9 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     c.work = g_array_new(FALSE, FALSE, sizeof(Work));
     c.sends = g_array_new(FALSE, FALSE, sizeof(Send));
     c.receives = g_array_new(FALSE, FALSE, sizeof(Receive));
+    c.answers = g_array_new(FALSE, FALSE, sizeof(Receive));
+    c.weighed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    c.loads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 
     find_contexts(&c);
     list_waits(&c, gaps);
@@ -511,6 +648,9 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
 
     g_array_unref(c.sends);
     g_array_unref(c.receives);
+    g_array_unref(c.answers);
+    g_array_unref(c.weighed);
+    g_hash_table_unref(c.loads);
     large_free(c.contexts, bytes);
     return (WaitsAndWork){c.waits, c.work};
 }

@@ -23,13 +23,16 @@ typedef enum {
     WORK_OWN,
     WORK_RECEIVING,
     WORK_LATE, /* receiving what was sent already: the one or the other */
+    /* Of one of two stations, its own or the other one, whichever's process has more to do: */
+    WORK_ANSWER, /* an acknowledgement is late; in the load of neither */
+    WORK_ASKED,  /* one has not begun what the other was to ask it for; in its own load */
 } WorkKind;
 
 /* Own time of a call below a station, or of the station itself, in which it works. */
 typedef struct Work {
     Stretch stretch;
     guint32 station;
-    guint32 sender; /* of a packet being received: the call of another station that sent it; 0: none */
+    guint32 other; /* of a packet being received: the call of another station that sent it; or that station; 0: none */
     WorkKind kind;
     guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
 } Work;

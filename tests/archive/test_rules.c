@@ -256,6 +256,37 @@ static void test_readers(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A root waits for a DataNode that has handled its only packet, and acknowledges it half a second later. */
+static void add_acknowledged(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, NS_PER_MS},
+        {trace, 4, 3, names[OP], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 5, 4, c->world.receive, tracers[3], begin_ns, 2},
+        {trace, 6, 4, c->world.answers, tracers[3], begin_ns + 1, half_ns + 1},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_answers(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    static const TimesRule rules[] = {TIMES_READERS, TIMES_ANSWERS};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_acknowledged(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_ns(&c, OP), ==, rules[i] == TIMES_ANSWERS ? TRACES * NS_PER_SEC / 2 : 0);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -270,5 +301,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/network, rocksdb", "rocksdb", test_network);
     g_test_add_data_func("/archive/rules/readers, memory", NULL, test_readers);
     g_test_add_data_func("/archive/rules/readers, rocksdb", "rocksdb", test_readers);
+    g_test_add_data_func("/archive/rules/answers, memory", NULL, test_answers);
+    g_test_add_data_func("/archive/rules/answers, rocksdb", "rocksdb", test_answers);
     return g_test_run();
 }

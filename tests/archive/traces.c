@@ -43,6 +43,7 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
     world->mirror = must_intern(dict, "PacketReceiver#mirrorPacketTo");
     world->send = must_intern(dict, "DataStreamer#writeTo");
     world->ask = must_intern(dict, "BlockReaderRemote#new");
+    world->answers = must_intern(dict, "PacketResponder#run");
 }
 
 void world_clear(TestWorld *world) { g_clear_pointer(&world->rand, g_rand_free); }

@@ -8,6 +8,7 @@ typedef struct TestWorld {
     guint32 names[12];
     guint32 receive, mirror, send; /* PacketReceiver#receiveNextPacket, #mirrorPacketTo, DataStreamer#writeTo */
     guint32 ask;                   /* BlockReaderRemote#new */
+    guint32 answers;               /* PacketResponder#run */
     guint32 tracers[8];
     guint32 bytes_key, path_key, stream_key, computed_key;
 } TestWorld;

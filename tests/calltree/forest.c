@@ -76,9 +76,13 @@ static void add_station(Maker *m, SpanBuilder *builder, guint i, guint32 name) {
 
 /* What goes on for long goes on from the begin. */
 static void be_in_pipeline(Maker *m, SpanRec *head, guint i) {
-    static const char *const names[] = {"PacketReceiver#receiveNextPacket", "PacketReceiver#receiveNextPacket",
-                                        "PacketReceiver#mirrorPacketTo", "DataStreamer#writeTo",
-                                        "ReplicaOutputStreams#writeDataToDisk"};
+    static const char *const names[] = {"PacketReceiver#receiveNextPacket",
+                                        "PacketReceiver#receiveNextPacket",
+                                        "PacketReceiver#mirrorPacketTo",
+                                        "DataStreamer#writeTo",
+                                        "ReplicaOutputStreams#writeDataToDisk",
+                                        "PacketResponder#run",
+                                        "PipelineAck#readFields"};
     const gboolean packet = i >= G_N_ELEMENTS(pipeline);
     head->name = name_called(m, packet ? names[below(m, G_N_ELEMENTS(names))] : pipeline[i].name);
     if (packet) return;

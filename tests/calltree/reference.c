@@ -2,173 +2,18 @@
 
 #include <string.h>
 
-/* ---- assembly ---- */
-
-static RefNode *node_new(RefTree *tree, const SpanRec *span) {
-    RefNode *node = g_new0(RefNode, 1);
-    node->span = span;
-    node->children = g_ptr_array_new();
-    if (span != NULL) node->begin_ns = span->begin_ns;
-    g_ptr_array_add(tree->all, node);
-    return node;
-}
-
-static RefNode *find_span(RefTree *tree, SpanId id) {
-    for (guint i = 0; i < tree->all->len; i++) {
-        RefNode *node = tree->all->pdata[i];
-        if (node->span != NULL && span_id_equal(node->span->id, id)) return node;
-    }
-    return NULL;
-}
-
-static RefNode *find_placeholder(RefTree *tree, SpanId id) {
-    for (guint i = 1; i < tree->all->len; i++) {
-        RefNode *node = tree->all->pdata[i];
-        if (node->span == NULL && span_id_equal(node->missing, id)) return node;
-    }
-    return NULL;
-}
-
-static void keep_one_of_each_id(RefTree *tree, GPtrArray *spans) {
-    for (guint i = 0; i < spans->len; i++) {
-        const SpanRec *span = spans->pdata[i];
-        gboolean keep = TRUE, same_before = FALSE, is_least = TRUE;
-        for (guint j = 0; j < spans->len; j++) {
-            const SpanRec *other = spans->pdata[j];
-            if (!span_id_equal(span->id, other->id)) continue;
-            int order = span_rec_compare(other, span, NULL);
-            if (order < 0) is_least = FALSE;
-            if (order == 0 && j < i) same_before = TRUE;
-        }
-        keep = is_least && !same_before;
-        if (keep) node_new(tree, span);
-        if (!is_least) tree->conflicts++;
-        if (is_least && same_before) tree->duplicates++;
-    }
-}
-
-static void find_first_known_parent(RefTree *tree, RefNode *node) {
-    const SpanRec *span = node->span;
-    if (span->n_parents == 0) {
-        node->parent = tree->trace;
-        tree->roots++;
-        return;
-    }
-
-    for (guint i = 0; i < span->n_parents && node->parent == NULL; i++) {
-        node->parent = find_span(tree, span_parents(span)[i]);
-    }
-    if (node->parent != NULL) return;
-
-    node->orphan = TRUE;
-    tree->orphans++;
-    RefNode *placeholder = find_placeholder(tree, span_parents(span)[0]);
-    if (placeholder == NULL) {
-        placeholder = node_new(tree, NULL);
-        placeholder->missing = span_parents(span)[0];
-        placeholder->begin_ns = span->begin_ns;
-        placeholder->parent = tree->trace;
-        tree->placeholders++;
-    }
-
-    placeholder->begin_ns = MIN(placeholder->begin_ns, span->begin_ns);
-    node->parent = placeholder;
-}
-
-/* Is the node on a cycle, and the least of it? */
-static gboolean is_where_to_cut(const RefTree *tree, const RefNode *node) {
-    gboolean least = TRUE;
-    const RefNode *at = node->parent;
-    for (guint steps = 0; steps <= tree->all->len && at != NULL && at != node; steps++) {
-        if (at->span != NULL && span_id_compare(at->span->id, node->span->id) < 0) least = FALSE;
-        at = at->parent;
-    }
-    return at == node && least;
-}
-
-static SpanId id_of(const RefNode *node) { return node->span != NULL ? node->span->id : node->missing; }
-
-static gint before_sibling(gconstpointer a, gconstpointer b) {
-    const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
-    if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
-    return span_id_compare(id_of(x), id_of(y));
-}
-
-static gint64 end_of(const SpanRec *span) {
-    return span->duration_ns < 0 ? span->begin_ns : span->begin_ns + span->duration_ns;
-}
-
-static void list_in_order(RefTree *tree, RefNode *node) {
-    g_ptr_array_add(tree->in_order, node);
-    g_ptr_array_sort(node->children, before_sibling);
-    for (guint i = 0; i < node->children->len; i++) list_in_order(tree, node->children->pdata[i]);
-}
-
-static void flag_times(RefTree *tree, RefNode *node, gint64 tolerance_ns) {
-    if (node->span == NULL) return;
-    node->reversed = node->span->duration_ns < 0;
-    tree->reversed += node->reversed;
-    if (node->parent->span == NULL) return;
-    const SpanRec *parent = node->parent->span;
-    node->outside =
-        node->span->begin_ns < parent->begin_ns - tolerance_ns || end_of(node->span) > end_of(parent) + tolerance_ns;
-    tree->outside += node->outside;
-}
-
-RefTree *ref_tree_new(GPtrArray *spans, gint64 tolerance_ns) {
-    RefTree *tree = g_new0(RefTree, 1);
-    tree->all = g_ptr_array_new();
-    tree->in_order = g_ptr_array_new();
-    tree->trace = node_new(tree, NULL);
-    keep_one_of_each_id(tree, spans);
-
-    guint n = tree->all->len;
-    for (guint i = 1; i < n; i++) find_first_known_parent(tree, tree->all->pdata[i]);
-    for (guint i = 1; i < n; i++) {
-        RefNode *node = tree->all->pdata[i];
-        node->cut = is_where_to_cut(tree, node);
-    }
-
-    for (guint i = 1; i < tree->all->len; i++) {
-        RefNode *node = tree->all->pdata[i];
-        if (node->cut) node->parent = tree->trace;
-        tree->cycles += node->cut;
-        g_ptr_array_add(node->parent->children, node);
-        flag_times(tree, node, tolerance_ns);
-    }
-
-    list_in_order(tree, tree->trace);
-    return tree;
-}
-
-void ref_tree_free(RefTree *tree) {
-    if (tree == NULL) return;
-    for (guint i = 0; i < tree->all->len; i++) {
-        RefNode *node = tree->all->pdata[i];
-        g_ptr_array_unref(node->children);
-        g_free(node->shape);
-        g_free(node->work);
-        g_free(node->work_scope);
-        g_free(node->wait_scope);
-        g_free(node);
-    }
-    g_ptr_array_unref(tree->all);
-    g_ptr_array_unref(tree->in_order);
-    g_free(tree);
-}
-
 /* ---- times: one unit after the other ---- */
 
 static gboolean child_runs_at(const RefNode *node, gint64 time) {
     for (guint i = 0; i < node->children->len; i++) {
         const SpanRec *child = ((RefNode *)node->children->pdata[i])->span;
-        if (child->begin_ns <= time && time < end_of(child)) return TRUE;
+        if (child->begin_ns <= time && time < ref_end(child)) return TRUE;
     }
     return FALSE;
 }
 
 static void self_time(RefNode *node, gint64 unit_ns) {
-    for (gint64 time = node->span->begin_ns; time < end_of(node->span); time += unit_ns) {
+    for (gint64 time = node->span->begin_ns; time < ref_end(node->span); time += unit_ns) {
         if (!child_runs_at(node, time)) node->self_ns += unit_ns;
     }
 }
@@ -176,7 +21,7 @@ static void self_time(RefNode *node, gint64 unit_ns) {
 /* The window of a child inside that of its parent; FALSE: nothing of it is inside. */
 static gboolean clip(const RefNode *child, gint64 from, gint64 to, gint64 *begin, gint64 *end) {
     *begin = MAX(child->span->begin_ns, from);
-    *end = MIN(end_of(child->span), to);
+    *end = MIN(ref_end(child->span), to);
     return *begin < *end;
 }
 
@@ -189,18 +34,19 @@ typedef struct Waits {
     gboolean meet;                  /* an application waits, and there is who works, of one chain */
 } Waits;
 
-static const char *name_of(const RefNode *node, const World *world) {
+const char *ref_name(const RefNode *node, const World *world) {
     gsize length;
     return node->span != NULL ? world->lookup.text(world->lookup.arg, node->span->name, &length) : "";
 }
 
 static gboolean is_one_of(const Waits *waits, const RefNode *node, const char *names) {
     g_auto(GStrv) list = g_strsplit(names, " ", -1);
-    return node->span != NULL && g_strv_contains((const char *const *)list, name_of(node, waits->world));
+    return node->span != NULL && g_strv_contains((const char *const *)list, ref_name(node, waits->world));
 }
 
 static const char *const writers = "OpWriteBlockProto dataStreamer PacketReceiver#receiveNextPacket waitForAckedSeqno "
-                                   "PacketReceiver#mirrorPacketTo DataStreamer#writeTo PacketResponder#run";
+                                   "PacketReceiver#mirrorPacketTo DataStreamer#writeTo PacketResponder#run "
+                                   "PipelineAck#readFields";
 static const char *const readers = "OpReadBlockProto BlockReaderRemote2#readNextPacket BlockReaderRemote#new";
 static const char *const callers = "ClientNamenodeProtocol#addBlock";
 
@@ -260,12 +106,24 @@ static gboolean same_scope(const Waits *waits, const RefNode *a, char chain_a, c
     return strcmp(x, y) == 0;
 }
 
+/* When the station was through with what it received, or itself. */
+static gint64 handled_ns(const RefNode *node) {
+    return ref_end(node->station != NULL && node->parent != node->station ? node->parent->span : node->span);
+}
+
 static gint by_time(gconstpointer a, gconstpointer b) {
     const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
     if (x->span->begin_ns != y->span->begin_ns) return x->span->begin_ns < y->span->begin_ns ? -1 : 1;
-    if (end_of(x->span) != end_of(y->span)) return end_of(x->span) < end_of(y->span) ? -1 : 1;
+    if (ref_end(x->span) != ref_end(y->span)) return ref_end(x->span) < ref_end(y->span) ? -1 : 1;
     if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
     return x->place < y->place ? -1 : 1;
+}
+
+static gint by_handling(gconstpointer a, gconstpointer b) {
+    const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
+    const gboolean same = x->span->begin_ns == y->span->begin_ns && ref_end(x->span) == ref_end(y->span);
+    if (!same || x->pattern_node != y->pattern_node || handled_ns(x) == handled_ns(y)) return by_time(a, b);
+    return handled_ns(x) < handled_ns(y) ? -1 : 1;
 }
 
 /* All sends that may have been meant for that station. */
@@ -285,20 +143,24 @@ static GPtrArray *sends_during(const GPtrArray *all, const RefNode *station) {
     GPtrArray *sends = g_ptr_array_new();
     for (guint i = 0; i < all->len; i++) {
         const RefNode *send = all->pdata[i];
-        if (send->span->begin_ns >= station->span->begin_ns && send->span->begin_ns < end_of(station->span))
+        if (send->span->begin_ns >= station->span->begin_ns && send->span->begin_ns < ref_end(station->span))
             g_ptr_array_add(sends, (gpointer)send);
     }
     return sends;
 }
 
-static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
-    GPtrArray *receives = g_ptr_array_new();
+static GPtrArray *calls_at(const Waits *waits, const RefNode *station, const char *name) {
+    GPtrArray *calls = g_ptr_array_new();
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *node = waits->tree->in_order->pdata[i];
-        if (is_receive(waits, node) && station_of(waits, node) == station) g_ptr_array_add(receives, node);
+        if (is_one_of(waits, node, name) && station_of(waits, node) == station) g_ptr_array_add(calls, node);
     }
-    g_ptr_array_sort(receives, by_time);
-    return receives;
+    g_ptr_array_sort(calls, by_handling);
+    return calls;
+}
+
+static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
+    return calls_at(waits, station, "PacketReceiver#receiveNextPacket");
 }
 
 /* The one that sent what that one received; NULL: that is not known. */
@@ -316,7 +178,7 @@ static RefNode *sent_by(const Waits *waits, RefNode *receive) {
     RefNode *send = send_of(waits, receive);
     g_autoptr(GPtrArray) all = sends_to(waits, station_of(waits, receive));
     for (guint i = 0; i < all->len && send == NULL; i++)
-        if (end_of(((RefNode *)all->pdata[i])->span) > receive->span->begin_ns) send = all->pdata[i];
+        if (ref_end(((RefNode *)all->pdata[i])->span) > receive->span->begin_ns) send = all->pdata[i];
     return send;
 }
 
@@ -333,7 +195,45 @@ static gboolean piece_has(Piece piece, gint64 time) { return piece.from <= time 
 static Piece lateness_of(const Waits *waits, RefNode *receive) {
     const RefNode *send = send_of(waits, receive);
     if (send == NULL) return (Piece){0, 0};
-    return (Piece){MAX(receive->span->begin_ns, end_of(send->span)), end_of(receive->span)};
+    return (Piece){MAX(receive->span->begin_ns, ref_end(send->span)), ref_end(receive->span)};
+}
+
+static gint64 begin_of(const GPtrArray *calls, guint i) { return ((RefNode *)calls->pdata[i])->span->begin_ns; }
+
+/* In which the station could acknowledge one packet after the other, and did not; one with nothing in it, where that is
+ * not known. NULL: it is not known which acknowledgement is which packet's. */
+static GArray *answers_of(const Waits *waits, const RefNode *station) {
+    g_autoptr(GPtrArray) receives = receives_at(waits, station);
+    g_autoptr(GPtrArray) next = calls_at(waits, station, "PipelineAck#readFields");
+    g_autoptr(GPtrArray) responders = calls_at(waits, station, "PacketResponder#run");
+    if (next->len != 0 && next->len != receives->len) return NULL;
+    GArray *pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
+    for (guint i = 0; i < receives->len; i++) {
+        const RefNode *receive = receives->pdata[i];
+        gint64 ready = handled_ns(receive), sent = ready;
+        if (next->len > 0) ready = MAX(ready, ref_end(((RefNode *)next->pdata[i])->span));
+        if (i + 1 < next->len) sent = begin_of(next, i + 1);
+        if (i + 1 == receives->len && responders->len == 1) sent = ref_end(((RefNode *)responders->pdata[0])->span);
+        const Piece piece = {ready, MAX(ready, sent)};
+        g_array_append_val(pieces, piece);
+    }
+    return pieces;
+}
+
+/* Is an acknowledgement of that station late then, which the one before it waits for? Or what it says first, that it
+ * waits for packets? */
+static gboolean answer_is_late_at(const Waits *waits, const RefNode *station, gint64 time) {
+    const RefNode *before = station_of(waits, station->parent);
+    if (before == NULL) return FALSE;
+    g_autoptr(GPtrArray) own = receives_at(waits, station), its = receives_at(waits, before);
+    if (own->len > 0 && its->len > 0 && piece_has((Piece){begin_of(own, 0), begin_of(its, 0)}, time)) return TRUE;
+    g_autoptr(GPtrArray) reads = calls_at(waits, before, "PipelineAck#readFields");
+    g_autoptr(GArray) answers = answers_of(waits, station);
+    for (guint i = 0; answers != NULL && answers->len == reads->len && i < reads->len; i++) {
+        const gint64 from = MAX(g_array_index(answers, Piece, i).to, begin_of(reads, i));
+        if (piece_has((Piece){from, ref_end(((RefNode *)reads->pdata[i])->span)}, time)) return TRUE;
+    }
+    return FALSE;
 }
 
 /* Pieces in which the station stood still; those of one packet after the other. */
@@ -343,7 +243,7 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
     for (guint i = 1; i < own->len; i++) {
         const RefNode *before = ((RefNode *)own->pdata[i - 1])->parent, *now = ((RefNode *)own->pdata[i])->parent;
         if (before == now || before == station || now == station || before->parent != now->parent) continue;
-        const Piece piece = {end_of(before->span), now->span->begin_ns};
+        const Piece piece = {ref_end(before->span), now->span->begin_ns};
         g_array_append_val(pieces, piece);
     }
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
@@ -353,9 +253,11 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
         if (receiver == NULL || station_of(waits, receiver->parent) != station) continue;
         const RefNode *send = send_of(waits, receive);
         if (send == NULL) continue;
-        const Piece piece = {MAX(end_of(receive->span), send->span->begin_ns), end_of(send->span)};
+        const Piece piece = {MAX(ref_end(receive->span), send->span->begin_ns), ref_end(send->span)};
         g_array_append_val(pieces, piece);
     }
+    g_autoptr(GArray) answers = answers_of(waits, station);
+    if (answers != NULL) g_array_append_vals(pieces, answers->data, answers->len);
     return pieces;
 }
 
@@ -379,17 +281,17 @@ static gboolean stands_still_at(const Waits *waits, const RefNode *station, gint
 }
 
 static gboolean runs_at(const RefNode *node, gint64 time) {
-    return node->span->begin_ns <= time && time < end_of(node->span);
+    return node->span->begin_ns <= time && time < ref_end(node->span);
 }
 
 /* It was asked, and has not begun: its caller has done all that began before. */
 static Piece asking_of(const Waits *waits, const RefNode *station) {
     const RefNode *caller = station->parent;
     if (chain_of_station(waits, station) == 'c' || !is_wait(waits, caller)) return (Piece){0, 0};
-    Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, end_of(caller->span))};
+    Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, ref_end(caller->span))};
     for (guint i = 0; i < caller->children->len; i++) {
         const RefNode *before = caller->children->pdata[i];
-        if (before->span->begin_ns < station->span->begin_ns) piece.from = MAX(piece.from, end_of(before->span));
+        if (before->span->begin_ns < station->span->begin_ns) piece.from = MAX(piece.from, ref_end(before->span));
     }
     return piece;
 }
@@ -402,7 +304,8 @@ static gboolean is_to_send_at(const Waits *waits, const RefNode *node, gint64 ti
 
 static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
     if (node->span == NULL || node->station == NULL) return FALSE;
-    if (node->station == node && (stands_still_at(waits, node, time) || piece_has(asking_of(waits, node), time)))
+    if (node->station == node && stands_still_at(waits, node, time)) return TRUE;
+    if (node->station == node && station_of(waits, node->parent) == NULL && piece_has(asking_of(waits, node), time))
         return TRUE;
     if (!runs_at(node, time)) return FALSE;
     if (is_receive(waits, node)) {
@@ -423,6 +326,23 @@ static char *work_of(const Waits *waits, RefNode *node) {
     return g_string_free(work, FALSE);
 }
 
+/* Of a station below another one, for what either of the two is to blame. */
+static void find_doubts(const Waits *waits, RefNode *node) {
+    const gboolean any = node->station == node && node->span != NULL && station_of(waits, node->parent) != NULL;
+    GString *late = g_string_new(NULL), *asked = g_string_new(NULL);
+    for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns) {
+        g_string_append_c(late, any && answer_is_late_at(waits, node, time) ? 'x' : '.');
+        g_string_append_c(asked, any && piece_has(asking_of(waits, node), time) ? 'x' : '.');
+    }
+    node->late_answers = g_string_free(late, FALSE);
+    node->asked = g_string_free(asked, FALSE);
+}
+
+static gboolean is_loaded_at(const RefNode *node, guint moment) {
+    return node->work[moment] == 'x' || node->asked[moment] == 'x';
+}
+static gboolean is_loaded(const RefNode *node) { return strchr(node->work, 'x') || strchr(node->asked, 'x'); }
+
 static gboolean works_with(const RefNode *node, const RefNode *worker) {
     return node->station == worker->station && strcmp(node->work_scope, worker->work_scope) == 0;
 }
@@ -435,7 +355,7 @@ static gint64 time_of(const Waits *waits, const RefNode *worker, gboolean withou
         for (guint i = 0; i < waits->tree->in_order->len && !any; i++) {
             const RefNode *node = waits->tree->in_order->pdata[i];
             const gboolean other = without_receiving && is_receive(waits, node);
-            any = node->work[moment] == 'x' && !other && works_with(node, worker);
+            any = is_loaded_at(node, moment) && !other && works_with(node, worker);
         }
         time += any ? waits->unit_ns : 0;
     }
@@ -459,7 +379,7 @@ static gboolean is_link(const Waits *waits, const RefNode *worker) {
 static const RefNode *any_worker(const Waits *waits, const RefNode *station, const char *scope) {
     for (guint i = 0; station != NULL && i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
-        const gboolean works = node->station == station && strchr(node->work, 'x') != NULL;
+        const gboolean works = node->station == station && is_loaded(node);
         if (works && strcmp(node->work_scope, scope) == 0) return node;
     }
     return NULL;
@@ -484,34 +404,64 @@ static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
     return weight;
 }
 
-/* Whose time it is when it works: of a packet that comes slowly, perhaps his who sends it. */
-static RefNode *credited(const Waits *waits, RefNode *worker) {
-    if (!is_receive(waits, worker) || !follows(waits, worker)) return worker;
-    RefNode *send = sent_by(waits, worker);
-    return send->station != NULL ? send : worker;
+static gint64 weight_of(const Waits *waits, const RefNode *station, const char *scope) {
+    const RefNode *worker = any_worker(waits, station, scope);
+    return worker != NULL ? weight_in_chain(waits, worker) : 0;
 }
 
+/* Of the station's process: of all its stations, for the same. */
+static gint64 load_of_process(const Waits *waits, const RefNode *station, const char *scope) {
+    gint64 load = 0;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->station == NULL || node->station->span->tracer != station->span->tracer) continue;
+        if (any_worker(waits, node->station, scope) == node) load += weight_in_chain(waits, node);
+    }
+    return load;
+}
+
+/* Whose time it is when it works: of a packet that comes slowly, perhaps his who sends it. */
+static RefNode *credited(const Waits *waits, RefNode *worker) {
+    RefNode *send = is_receive(waits, worker) ? sent_by(waits, worker) : NULL;
+    if (send == NULL || send->station == NULL || !is_link(waits, worker)) return worker;
+    const char *scope = worker->work_scope;
+    const gint64 own = load_of_process(waits, worker->station, scope);
+    return follows(waits, worker) || load_of_process(waits, send->station, scope) > own ? send : worker;
+}
+
+typedef struct Worker {
+    RefNode *node; /* to whom it is counted */
+    gint64 weight;
+} Worker;
+
 /* Whose time is it, of two who work? */
-static gboolean is_better(const RefNode *work_a, const RefNode *work_b) {
-    const RefNode *a = work_a->credited, *b = work_b->credited, *x = a->station, *y = b->station;
+static gboolean is_better(const Worker *one, const Worker *other) {
+    const RefNode *a = one->node, *b = other->node, *x = a->station, *y = b->station;
     if (x != y) {
-        if (work_a->weight != work_b->weight) return work_a->weight > work_b->weight;
+        if (one->weight != other->weight) return one->weight > other->weight;
         return x->pattern_node != y->pattern_node ? x->pattern_node < y->pattern_node : x->place < y->place;
     }
     if (a->span->begin_ns != b->span->begin_ns) return a->span->begin_ns > b->span->begin_ns;
     return a->pattern_node != b->pattern_node ? a->pattern_node < b->pattern_node : a->place < b->place;
 }
 
+static void look_at(Worker *best, RefNode *node, gint64 weight) {
+    const Worker worker = {node, weight};
+    if (best->node == NULL || is_better(&worker, best)) *best = worker;
+}
+
 /* NULL: nobody. */
 static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time) {
     const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
-    RefNode *best = NULL;
+    Worker best = {NULL, 0};
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *node = waits->tree->in_order->pdata[i];
-        if (node->work[moment] != 'x' || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
-        if (best == NULL || is_better(node, best)) best = node;
+        if (node->work_scope == NULL || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
+        if (node->work[moment] == 'x') look_at(&best, node->credited, node->weight);
+        if (node->late_answers[moment] == 'x' || node->asked[moment] == 'x')
+            look_at(&best, node->blamed, node->blamed_weight);
     }
-    return best != NULL ? best->credited : NULL;
+    return best.node;
 }
 
 static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
@@ -542,6 +492,7 @@ static void find_workers(Waits *waits) {
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
         node->work = work_of(waits, node);
+        find_doubts(waits, node);
         if (node->station != NULL) node->work_scope = scope_of(waits, node, chain_of_station(waits, node->station));
         if (is_wait(waits, node)) node->wait_scope = scope_of(waits, node, chain_of_wait(waits, node));
     }
@@ -553,9 +504,15 @@ static void find_workers(Waits *waits) {
             const char chain = chain_of_station(waits, node->station);
             if (is_applications(waits, wait) && chain_of_wait(waits, wait) == chain) waits->meet = TRUE;
         }
-        if (strchr(node->work, 'x') == NULL) continue;
-        node->credited = credited(waits, node);
-        node->weight = weight_in_chain(waits, any_worker(waits, node->credited->station, node->work_scope));
+        if (strchr(node->work, 'x') != NULL) {
+            node->credited = credited(waits, node);
+            node->weight = weight_of(waits, node->credited->station, node->work_scope);
+        }
+        if (strchr(node->late_answers, 'x') == NULL && strchr(node->asked, 'x') == NULL) continue;
+        const RefNode *before = station_of(waits, node->parent);
+        const gint64 own = load_of_process(waits, node, node->work_scope);
+        node->blamed = load_of_process(waits, before, node->work_scope) > own ? (RefNode *)before : node;
+        node->blamed_weight = weight_of(waits, node->blamed, node->work_scope);
     }
 }
 
@@ -594,7 +551,7 @@ static GPtrArray *calls_of(const Waits *waits, const RefNode *node) {
 }
 
 static guint64 computed_ns(const Waits *waits, const RefNode *operation) {
-    const guint64 covered = (guint64)(end_of(operation->span) - operation->span->begin_ns - operation->self_ns);
+    const guint64 covered = (guint64)(ref_end(operation->span) - operation->span->begin_ns - operation->self_ns);
     SpanCursor cursor = span_cursor(operation->span);
     SpanAnnotation annotation;
     while (span_next_annotation(&cursor, &annotation)) {
@@ -668,7 +625,7 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
         const RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL) continue;
         waits.from_ns = MIN(waits.from_ns, node->span->begin_ns);
-        waits.to_ns = MAX(waits.to_ns, end_of(node->span));
+        waits.to_ns = MAX(waits.to_ns, ref_end(node->span));
     }
     find_workers(&waits);
     for (guint i = 0; i < tree->in_order->len; i++) {
@@ -679,122 +636,11 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
     for (guint i = 0; i < tree->in_order->len; i++) {
         RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL || node->parent->span != NULL) continue;
-        critical_path(&waits, node, node->span->begin_ns, end_of(node->span));
+        critical_path(&waits, node, node->span->begin_ns, ref_end(node->span));
     }
     /* Only now: operations share what their caller spent itself, not what others waited for it. */
     for (guint i = 0; i < tree->in_order->len; i++) {
         RefNode *node = tree->in_order->pdata[i];
         node->critical_ns += node->worked_ns;
     }
-}
-
-/* ---- compression: shapes are strings ---- */
-
-static gint by_text(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static Role role_of(const RefNode *node, const World *world) {
-    Role role = ROLE_LOCAL;
-    guint32 host;
-    if (node->span != NULL) world->lookup.process(world->lookup.arg, node->span->tracer, &role, &host);
-    return role;
-}
-
-static char kind_of(const RefNode *node) { return node->span != NULL ? 'S' : node->parent == NULL ? 'T' : 'M'; }
-
-static void name_shapes(RefNode *node, const World *world) {
-    g_autoptr(GPtrArray) shapes = g_ptr_array_new();
-    for (guint i = 0; i < node->children->len; i++) {
-        RefNode *child = node->children->pdata[i];
-        name_shapes(child, world);
-        g_ptr_array_add(shapes, child->shape);
-    }
-    g_ptr_array_sort(shapes, by_text);
-    GString *shape = g_string_new(NULL);
-    g_string_append_printf(shape, "%c'%s'%d(", kind_of(node), name_of(node, world), role_of(node, world));
-    for (guint i = 0; i < shapes->len; i++) {
-        if (i == 0 || strcmp(shapes->pdata[i], shapes->pdata[i - 1]) != 0) g_string_append(shape, shapes->pdata[i]);
-    }
-    g_string_append_c(shape, ')');
-    node->shape = g_string_free(shape, FALSE);
-}
-
-static gint canonical_order(gconstpointer a, gconstpointer b) {
-    const RefPattern *x = *(RefPattern *const *)a, *y = *(RefPattern *const *)b;
-    int order = strcmp(x->name, y->name);
-    if (order != 0) return order;
-    if (x->role != y->role) return x->role < y->role ? -1 : 1;
-    return memcmp(x->digest, y->digest, sizeof x->digest);
-}
-
-/* Numbers here are small: one byte of varint, or two. */
-static void append_small(GByteArray *text, guint number) {
-    guint8 bytes[2] = {(guint8)(number & 0x7f), (guint8)(number >> 7)};
-    g_assert(number < 1u << 14);
-    if (number >= 128) bytes[0] |= 0x80;
-    g_byte_array_append(text, bytes, number >= 128 ? 2 : 1);
-}
-
-static void compute_digest(RefPattern *pattern) {
-    g_autoptr(GByteArray) text = g_byte_array_new();
-    const char *role = role_name(pattern->role);
-    g_byte_array_append(text, (const guint8 *)&pattern->kind, 1);
-    g_byte_array_append(text, (const guint8 *)role, (guint)strlen(role) + 1);
-    append_small(text, (guint)strlen(pattern->name));
-    g_byte_array_append(text, (const guint8 *)pattern->name, (guint)strlen(pattern->name));
-    append_small(text, pattern->children->len);
-    for (guint i = 0; i < pattern->children->len; i++) {
-        g_byte_array_append(text, ((RefPattern *)pattern->children->pdata[i])->digest, 32);
-    }
-    g_autofree char *hex = g_compute_checksum_for_data(G_CHECKSUM_SHA256, text->data, text->len);
-    for (guint i = 0; i < 32; i++) {
-        pattern->digest[i] = (guint8)(g_ascii_xdigit_value(hex[2 * i]) * 16 + g_ascii_xdigit_value(hex[2 * i + 1]));
-    }
-}
-
-/* Nodes of one shape become one; so do their children of one shape, whoever of them is the parent. */
-static RefPattern *merge(GPtrArray *members, const World *world) {
-    const RefNode *any = members->pdata[0];
-    RefPattern *pattern = g_new0(RefPattern, 1);
-    pattern->name = g_strdup(name_of(any, world));
-    pattern->kind = kind_of(any);
-    pattern->role = role_of(any, world);
-    pattern->members = g_ptr_array_ref(members);
-    pattern->children = g_ptr_array_new();
-    g_autoptr(GHashTable) by_shape =
-        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
-
-    for (guint i = 0; i < members->len; i++) {
-        const RefNode *member = members->pdata[i];
-        for (guint c = 0; c < member->children->len; c++) {
-            RefNode *child = member->children->pdata[c];
-            GPtrArray *same = g_hash_table_lookup(by_shape, child->shape);
-            if (same == NULL) g_hash_table_insert(by_shape, child->shape, same = g_ptr_array_new());
-            g_ptr_array_add(same, child);
-        }
-    }
-
-    GHashTableIter iter;
-    gpointer same;
-    g_hash_table_iter_init(&iter, by_shape);
-    while (g_hash_table_iter_next(&iter, NULL, &same)) g_ptr_array_add(pattern->children, merge(same, world));
-
-    g_ptr_array_sort(pattern->children, canonical_order);
-    compute_digest(pattern);
-    return pattern;
-}
-
-RefPattern *ref_pattern_new(RefTree *tree, const World *world) {
-    name_shapes(tree->trace, world);
-    g_autoptr(GPtrArray) members = g_ptr_array_new();
-    g_ptr_array_add(members, tree->trace);
-    return merge(members, world);
-}
-
-void ref_pattern_free(RefPattern *pattern) {
-    if (pattern == NULL) return;
-    for (guint i = 0; i < pattern->children->len; i++) ref_pattern_free(pattern->children->pdata[i]);
-    g_ptr_array_unref(pattern->children);
-    g_ptr_array_unref(pattern->members);
-    g_free(pattern->name);
-    g_free(pattern);
 }

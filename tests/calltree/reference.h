@@ -22,11 +22,20 @@ struct RefNode {
     const RefNode *station; /* at which it works; NULL: at none */
     gboolean stands_still;  /* of a station: for longer than packets are late */
     char *work;             /* each moment of the trace: 'x', or '.' */
-    char *work_scope;       /* for whom it works; NULL: for nobody */
-    char *wait_scope;       /* whom it waits for; NULL: its time is its own */
-    RefNode *credited;      /* to whom what it works is counted; NULL: it does not work */
-    gint64 weight;          /* of that one's station, for the same */
+    char *late_answers;     /* of a station below another one, the same: it acknowledges late */
+    char *asked;            /* the same: it is asked, and has not begun */
+    RefNode *blamed;        /* of such a station: for both; it, or the one above it */
+    gint64 blamed_weight;
+    char *work_scope;  /* for whom it works; NULL: for nobody */
+    char *wait_scope;  /* whom it waits for; NULL: its time is its own */
+    RefNode *credited; /* to whom what it works is counted; NULL: it does not work */
+    gint64 weight;     /* of that one's station, for the same */
 };
+
+/* Of a call; one that is reversed ends where it begins. */
+static inline gint64 ref_end(const SpanRec *span) {
+    return span->duration_ns < 0 ? span->begin_ns : span->begin_ns + span->duration_ns;
+}
 
 typedef struct RefTree {
     RefNode *trace;
@@ -42,6 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(RefTree, ref_tree_free)
 /* Self time, and critical-path time through waits; all times in the forest are a small multiple of unit_ns apart. After
  * 'pattern_node' was set. */
 void ref_times(RefTree *tree, const World *world, gint64 unit_ns);
+
+/* Of its function; "" for the trace and for placeholders. */
+const char *ref_name(const RefNode *node, const World *world);
 
 typedef struct RefPattern RefPattern;
 struct RefPattern {

@@ -18,7 +18,7 @@ static guint32 name_of(const World *world, const char *text) {
 
 typedef struct Row {
     guint id, parent; /* 0: none */
-    const char *name; /* "function", "function @stream" or "function =exclusiveNs" */
+    const char *name; /* "function", and one of: " @stream", " =exclusiveNs", OTHER */
     gint64 begin, end;
     gint64 critical;
 } Row;
@@ -28,11 +28,14 @@ typedef struct Case {
     Row rows[12];
 } Case;
 
-#define WAIT   "waitForAckedSeqno"
-#define DISK   "ReplicaOutputStreams#writeDataToDisk"
-#define OP     "OpWriteBlockProto"
-#define SPARK  "RDD:HadoopRDD"
-#define READER "BlockReaderRemote#new"
+#define WAIT    "waitForAckedSeqno"
+#define PACKET  "BlockReceiver#receivePacket"
+#define RECEIVE "PacketReceiver#receiveNextPacket"
+#define DISK    "ReplicaOutputStreams#writeDataToDisk"
+#define OP      "OpWriteBlockProto"
+#define SPARK   "RDD:HadoopRDD"
+#define OTHER   " &" /* of another process */
+#define READER  "BlockReaderRemote#new"
 
 static const Case cases[] = {
     {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
@@ -72,16 +75,16 @@ static const Case cases[] = {
       {2, 1, "dataStreamer", 0, 1, 0},
       {3, 2, OP, 0, 20, 0},
       {4, 2, "DataStreamer#writeTo", 6, 7, 0},
-      {5, 3, "PacketReceiver#receiveNextPacket", 1, 12, 6},
+      {5, 3, RECEIVE, 1, 12, 6},
       {6, 1, WAIT, 0, 20, 14}}},
     {"a packet has arrived, and its sender is still sending",
      {{1, 0, "a", 0, 30, 0},
       {2, 1, "dataStreamer", 0, 1, 0},
       {3, 2, OP, 0, 30, 8},
       {4, 3, OP, 0, 30, 0},
-      {5, 3, "BlockReceiver#receivePacket", 1, 12, 1},
+      {5, 3, PACKET, 1, 12, 1},
       {6, 5, "PacketReceiver#mirrorPacketTo", 2, 12, 0},
-      {7, 4, "PacketReceiver#receiveNextPacket", 1, 4, 2},
+      {7, 4, RECEIVE, 1, 4, 2},
       {8, 1, WAIT, 0, 30, 19}}},
     {"of two slow links, the network of the DataNode between them",
      {{1, 0, "a", 0, 30, 0},
@@ -89,9 +92,9 @@ static const Case cases[] = {
       {3, 2, OP, 0, 30, 0},
       {4, 3, OP, 0, 30, 0},
       {5, 2, "DataStreamer#writeTo", 1, 2, 0},
-      {6, 3, "PacketReceiver#receiveNextPacket", 1, 12, 11},
+      {6, 3, RECEIVE, 1, 12, 11},
       {7, 3, "PacketReceiver#mirrorPacketTo", 12, 13, 13},
-      {8, 4, "PacketReceiver#receiveNextPacket", 1, 25, 0},
+      {8, 4, RECEIVE, 1, 25, 0},
       {9, 1, WAIT, 0, 30, 6}}},
     {"of a slow link and a fast one before it, the DataNode that receives",
      {{1, 0, "a", 0, 40, 0},
@@ -99,10 +102,22 @@ static const Case cases[] = {
       {3, 2, OP, 0, 40, 0},
       {4, 3, OP, 0, 40, 0},
       {5, 2, "DataStreamer#writeTo", 1, 2, 0},
-      {6, 3, "PacketReceiver#receiveNextPacket", 1, 3, 2},
+      {6, 3, RECEIVE, 1, 3, 2},
       {7, 3, "PacketReceiver#mirrorPacketTo", 3, 4, 0},
-      {8, 4, "PacketReceiver#receiveNextPacket", 1, 36, 33},
+      {8, 4, RECEIVE, 1, 36, 33},
       {9, 1, WAIT, 0, 40, 5}}},
+    {"a link out of a DataNode whose network is slow for another block",
+     {{1, 0, "a", 0, 90, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP OTHER, 0, 30, 0},
+      {4, 3, OP, 0, 30, 0},
+      {5, 3, "PacketReceiver#mirrorPacketTo" OTHER, 3, 4, 22},
+      {6, 4, RECEIVE, 1, 25, 0},
+      {7, 1, "dataStreamer", 30, 31, 0},
+      {8, 7, "DataStreamer#writeTo", 31, 32, 0},
+      {9, 7, OP OTHER, 30, 90, 0},
+      {10, 9, RECEIVE OTHER, 31, 85, 54},
+      {11, 1, WAIT, 0, 90, 14}}},
     {"a DataNode that is asked, and does not begin",
      {{1, 0, "a", 0, 20, 0},
       {2, 1, "dataStreamer", 0, 12, 0},
@@ -113,11 +128,57 @@ static const Case cases[] = {
      {{1, 0, "a", 0, 30, 0},
       {2, 1, "dataStreamer", 0, 1, 0},
       {3, 2, OP, 0, 30, 14},
-      {4, 3, "BlockReceiver#receivePacket", 1, 3, 1},
-      {5, 4, "PacketReceiver#receiveNextPacket", 1, 2, 0},
-      {6, 3, "BlockReceiver#receivePacket", 17, 19, 1},
-      {7, 6, "PacketReceiver#receiveNextPacket", 17, 18, 0},
+      {4, 3, PACKET, 1, 3, 1},
+      {5, 4, RECEIVE, 1, 2, 0},
+      {6, 3, PACKET, 17, 19, 1},
+      {7, 6, RECEIVE, 17, 18, 0},
       {8, 1, WAIT, 0, 30, 14}}},
+    {"a DataNode that could acknowledge",
+     {{1, 0, "a", 0, 30, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 30, 17},
+      {4, 3, PACKET, 1, 3, 1},
+      {5, 4, RECEIVE, 1, 2, 0},
+      {6, 3, "PacketResponder#run", 1, 20, 0},
+      {7, 1, WAIT, 0, 30, 12}}},
+    {"an acknowledgement between two is late because of the busier one",
+     {{1, 0, "a", 0, 40, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 40, 16},
+      {4, 3, OP OTHER, 0, 40, 0},
+      {5, 3, PACKET, 1, 13, 1},
+      {6, 5, RECEIVE, 1, 2, 0},
+      {7, 5, DISK, 3, 13, 10},
+      {8, 4, PACKET OTHER, 1, 15, 1},
+      {9, 8, RECEIVE OTHER, 1, 14, 0},
+      {10, 3, "PacketResponder#run", 2, 31, 0},
+      {11, 10, "PipelineAck#readFields", 2, 30, 0},
+      {12, 1, WAIT, 0, 40, 12}}},
+    {"a DataNode waits for packets, and the busier one before it does not know yet",
+     {{1, 0, "a", 0, 40, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 40, 18},
+      {4, 3, OP OTHER, 0, 40, 0},
+      {5, 3, RECEIVE, 20, 21, 0},
+      {6, 4, RECEIVE OTHER, 2, 30, 0},
+      {7, 3, DISK, 25, 32, 7},
+      {8, 1, WAIT, 0, 40, 15}}},
+    {"a busy DataNode asks the next one late",
+     {{1, 0, "a", 0, 40, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 40, 12},
+      {4, 3, "BlockReceiver#new", 1, 3, 2},
+      {5, 3, OP OTHER, 15, 40, 0},
+      {6, 3, DISK, 20, 34, 14},
+      {7, 1, WAIT, 0, 40, 12}}},
+    {"a DataNode asks the next one, which begins late",
+     {{1, 0, "a", 0, 40, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 40, 0},
+      {4, 3, "BlockReceiver#new", 1, 3, 2},
+      {5, 3, OP OTHER, 15, 40, 12},
+      {6, 3, DISK, 20, 26, 6},
+      {7, 1, WAIT, 0, 40, 20}}},
     {"the packet of a read",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 10, 0},
       {2, 1, "BlockReaderRemote2#readNextPacket", 0, 10, 3},
@@ -169,14 +230,15 @@ static const Case cases[] = {
 
 static void add_row(const World *world, GByteArray *bytes, const Row *row) {
     g_auto(GStrv) words = g_strsplit_set(row->name, " ", 2);
+    const gboolean other = words[1] != NULL && words[1][0] == '&';
     const SpanRec head = {.id = {TRACE, row->id},
                           .begin_ns = row->begin,
                           .duration_ns = row->end - row->begin,
                           .name = name_of(world, words[0]),
-                          .tracer = world_tracer(world, 0)};
+                          .tracer = world_tracer(world, other ? 1 : 0)};
     SpanBuilder builder = span_builder_begin(bytes, &head);
     if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
-    if (words[1] != NULL) {
+    if (words[1] != NULL && !other) {
         const guint32 key = world_key(world, words[1][0] == '@' ? WORLD_STREAM : WORLD_COMPUTED);
         span_builder_annotation(&builder, key, words[1] + 1, (guint32)strlen(words[1] + 1));
     }
@@ -228,6 +290,8 @@ typedef struct Pipeline {
     gint64 arrive[STAGES_MAX][PACKETS];
     gint64 receive_from[STAGES_MAX][PACKETS], receive_to[STAGES_MAX][PACKETS];
     gint64 mirrored[STAGES_MAX][PACKETS], done[STAGES_MAX][PACKETS];
+    gint64 acks_from[STAGES_MAX][PACKETS], acks_to[STAGES_MAX][PACKETS]; /* it waits for the next one's */
+    gint64 answered[STAGES_MAX][PACKETS];
 } Pipeline;
 
 /* From half to one and a half of the average. */
@@ -257,6 +321,15 @@ static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint
     p->done[stage][packet] = ready_at(p, stage, p->mirrored[stage][packet] + disk_ns);
 }
 
+/* A thread of its own passes acknowledgements on: of a packet once it is done, and the next DataNode has sent its. */
+static void pass_ack(Pipeline *p, guint stage, guint packet) {
+    const gboolean last = stage + 1 == p->stages;
+    const gint64 from_ns = p->acks_from[stage][packet] = before(p->answered[stage], packet, 1);
+    const gint64 came_ns = last ? from_ns : MAX(from_ns, p->answered[stage + 1][packet] + 5 * US);
+    p->acks_to[stage][packet] = ready_at(p, stage, came_ns);
+    p->answered[stage][packet] = ready_at(p, stage, MAX(p->acks_to[stage][packet], p->done[stage][packet]) + 5 * US);
+}
+
 static void pipeline_run(Pipeline *p, GRand *rand) {
     for (guint packet = 0; packet < PACKETS; packet++) {
         p->queued[packet] = MAX(before(p->queued, packet, 1) + 20 * US, before(p->acked, packet, p->window));
@@ -266,9 +339,8 @@ static void pipeline_run(Pipeline *p, GRand *rand) {
             pass_stage(p, rand, stage, packet, sent_ns);
             sent_ns = p->receive_to[stage][packet];
         }
-        gint64 acked_ns = 0;
-        for (guint stage = p->stages; stage-- > 0;) acked_ns = MAX(acked_ns, p->done[stage][packet]) + 10 * US;
-        p->acked[packet] = acked_ns;
+        for (guint stage = p->stages; stage-- > 0;) pass_ack(p, stage, packet);
+        p->acked[packet] = p->answered[0][packet] + 5 * US;
     }
 }
 
@@ -295,7 +367,10 @@ static guint add_call(Maker *m, const char *name, guint parent, gint64 from_ns, 
 static void add_stage(Maker *m, const Pipeline *p, guint stage, guint op) {
     m->tracer = 1 + stage;
     m->skew_ns = p->skew_ns[stage];
-    add_call(m, "PacketResponder#run", op, p->receive_from[stage][0], p->acked[PACKETS - 1]);
+    const guint answers =
+        add_call(m, "PacketResponder#run", op, p->receive_from[stage][0], p->answered[stage][PACKETS - 1]);
+    for (guint i = 0; i < PACKETS && stage + 1 < p->stages; i++)
+        add_call(m, "PipelineAck#readFields", answers, p->acks_from[stage][i], p->acks_to[stage][i]);
     for (guint i = 0; i < PACKETS; i++) {
         const gint64 from = p->receive_from[stage][i], received = p->receive_to[stage][i];
         const guint packet = add_call(m, "BlockReceiver#receivePacket", op, from, p->done[stage][i]);

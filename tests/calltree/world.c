@@ -33,6 +33,10 @@ static const char *const texts[] = {
     "FileIoProvider#transferToSocketFully",
     "FSNamesystemLock#writeLock",
     "RPC#queue",
+    "PipelineAck#readFields",
+    "PacketResponder#finalizeBlock",
+    "BlockReceiver#verifyChunks",
+    "BlockReceiver#new",
     /* WORLD_NAMES; then keys */
     "bytes",
     "path",
@@ -74,8 +78,8 @@ static guint32 bytes_key(void *arg) { return world_bytes_key(arg); }
 
 void world_init(World *world, guint32 number) {
     static const guint32 strides[] = {1, 3, 5, 7, 11, 13};
-    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 37); /* a prime: every stride will do */
-    world->first = 1 + number * 40;
+    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 41); /* a prime: every stride will do */
+    world->first = 1 + number * 50;
     world->stride = strides[number % G_N_ELEMENTS(strides)];
     world->first_tracer = 0;
     world->lookup = (Lookup){text_of, process_of_tracer, bytes_key, world};

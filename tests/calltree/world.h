@@ -4,7 +4,7 @@
 
 #include "analyzer/calltree/lookup.h"
 
-#define WORLD_NAMES    30u
+#define WORLD_NAMES    34u
 #define WORLD_TRACERS  10u
 #define WORLD_STREAM   4u /* of world_key() */
 #define WORLD_COMPUTED 5u

@@ -18,6 +18,7 @@ typedef enum {
     TRACE_ASKED = 1 << 5,
     TRACE_NETWORK = 1 << 6,
     TRACE_READERS = 1 << 7,
+    TRACE_ANSWERS = 1 << 8,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
