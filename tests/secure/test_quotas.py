@@ -280,6 +280,23 @@ def is_answered(connection):
     return False
 
 
+def count_open(connections):
+    """Those that plumbd has not closed."""
+
+    def is_open(connection):
+        connection.setblocking(False)
+        try:
+            while connection.recv(65536):
+                pass
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            pass
+        return False
+
+    return sum(map(is_open, connections))
+
+
 def files_of(plumbd):
     return len(list(Path(f"/proc/{plumbd.process.pid}/fd").iterdir()))
 
@@ -317,13 +334,10 @@ def test_handshakes_of_readers_that_hang(locked, authority):
     with contextlib.ExitStack() as stack:
         storm = [greet(stack, web(plumbd), first) for _ in range(30)]
         assert ask(plumbd, plain, "/healthz")[0] == 200
-        assert sum(is_answered(connection) for connection in storm) <= 4
+        wait_for(lambda: count_open(storm) <= 4)
         found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
         assert found["too many connections"] >= 26
-        for connection in storm:
-            with contextlib.suppress(ConnectionError):
-                while connection.recv(65536):
-                    pass
+        wait_for(lambda: count_open(storm) == 0)
     found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
     assert found["request took too long"] >= 1
     wait_for(lambda: files_of(plumbd) <= before + 4)
@@ -342,7 +356,7 @@ def test_several_threads_accept(locked, authority):
         for n in range(2, 8):
             (reply,) = send(plumbd, plain, "write", batch(n, 10))
             assert reply.status == OK
-        assert sum(is_answered(connection) for connection in storm) <= 12
+        wait_for(lambda: count_open(storm) <= 12)
     with contextlib.ExitStack() as stack:
         senders = [stack.enter_context(login(plumbd, plain, "token", token_of("write"), source="127.0.1.99")[0])
                    for _ in range(20)]  # fmt: skip
