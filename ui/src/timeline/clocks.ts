@@ -27,34 +27,54 @@ const NS_PER_MS = 1_000_000
 
 const turned = (pair: ClockPair): ClockPair => ({ ...pair, from: pair.to, to: pair.from, offset: -pair.offset })
 
+/** What is told best of each pair so far, as columns: a million calls make no object each. */
+class Told {
+  readonly places = new Map<number, number>()
+  readonly offset: number[] = []
+  readonly doubt: number[] = []
+  readonly samples: number[] = []
+
+  add(pair: number, offset: number, doubt: number): void {
+    const at = this.places.get(pair)
+    if (at === undefined) {
+      this.places.set(pair, this.offset.length)
+      this.offset.push(offset)
+      this.doubt.push(doubt)
+      this.samples.push(1)
+      return
+    }
+    this.samples[at]!++
+    if (doubt > this.doubt[at]! || (doubt === this.doubt[at] && offset >= this.offset[at]!)) return
+    this.offset[at] = offset
+    this.doubt[at] = doubt
+  }
+}
+
 /** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. */
 export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: ArrayLike<number>): ClockPair[] {
   const { parent, process, begin, duration } = calls
-  const hosts = calls.rows === 0 ? 0 : Math.max(...Array.from(hostOf), 0) + 1
-  const best = new Map<number, ClockPair>()
+  const hosts = hostOf.length // there are no more
+  const told = new Told()
   for (let row = 0; row < calls.rows; row++) {
     const above = parent[row]!
     if (above < 0 || duration[row]! < 0 || process[above] === process[row]) continue
     const delay = duration[above]! - duration[row]!
-    const [from, to] = [hostOf[process[above]!]!, hostOf[process[row]!]!]
+    const from = hostOf[process[above]!]!
+    const to = hostOf[process[row]!]!
     if (delay < 0 || from < 0 || to < 0 || from === to) continue
     const coarse = ((flags[above]! | flags[row]!) & MILLISECONDS) !== 0
-    const told = {
-      from,
-      to,
-      offset: begin[above]! - begin[row]! + Math.trunc(delay / 2),
-      doubt: Math.trunc((delay + 1) / 2) + (coarse ? NS_PER_MS : 0),
-    }
-    const sample = from < to ? { ...told, samples: 1 } : turned({ ...told, samples: 1 })
-    const key = sample.from * hosts + sample.to
-    const known = best.get(key)
-    if (known === undefined) best.set(key, sample)
-    else {
-      const isBetter = sample.doubt < known.doubt || (sample.doubt === known.doubt && sample.offset < known.offset)
-      best.set(key, { ...(isBetter ? sample : known), samples: known.samples + 1 })
-    }
+    const offset = begin[above]! - begin[row]! + Math.trunc(delay / 2)
+    const doubt = Math.trunc((delay + 1) / 2) + (coarse ? NS_PER_MS : 0)
+    if (from < to) told.add(from * hosts + to, offset, doubt)
+    else told.add(to * hosts + from, -offset, doubt)
   }
-  return [...best.values()]
+  return [...told.places].map(([pair, at]) => ({
+    from: Math.floor(pair / hosts),
+    to: pair % hosts,
+    offset: told.offset[at]!,
+    doubt: told.doubt[at]!,
+    samples: told.samples[at]!,
+  }))
 }
 
 /** Of each host that calls lead to from the reference, by the way that is known best. */

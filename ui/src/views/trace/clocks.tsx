@@ -19,7 +19,7 @@ export interface Clocks {
   readonly reference: number
 }
 
-export function clocksOf(trace: Trace): Clocks {
+function clocksOf(trace: Trace): Clocks {
   const { processes } = trace.head
   const hosts = [...new Set(processes.flatMap(({ host }) => (host === undefined ? [] : [host])))].sort()
   const hostOf = processes.map(({ host }) => (host === undefined ? -1 : hosts.indexOf(host)))
@@ -28,6 +28,16 @@ export function clocksOf(trace: Trace): Clocks {
   const offsets = reference < 0 ? [] : clockOffsets(pairs, reference)
   offsets.sort((a, b) => Number(isReal(b)) - Number(isReal(a)) || Math.abs(b.offset) - Math.abs(a.offset))
   return { hosts, hostOf, offsets, reference }
+}
+
+const UNKNOWN: Clocks = { hosts: [], hostOf: [], offsets: [], reference: -1 }
+
+/** Once the calls are drawn: of a million they take as long as some frames. */
+export function useClocks(trace: Trace): Clocks {
+  const [known, setKnown] = useState<{ readonly of: Trace; readonly clocks: Clocks }>()
+  useEffect(() => setKnown({ of: trace, clocks: clocksOf(trace) }), [trace])
+  useWaiting(known?.of !== trace)
+  return known?.of === trace ? known.clocks : UNKNOWN
 }
 
 const areAligned = (): boolean => value('clocks') === 'aligned'

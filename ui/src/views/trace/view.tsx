@@ -14,7 +14,7 @@ import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { crossingsOf } from '../../timeline/crossings.ts'
 import { Area } from './area.tsx'
-import { ClockNotice, ClockTable, clocksOf, useAligned } from './clocks.tsx'
+import { ClockNotice, ClockTable, useAligned, useClocks } from './clocks.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
 import { FoldSums, useFolded, useFolds, useLeftOut } from './folds.ts'
@@ -102,7 +102,7 @@ function useTrace() {
 }
 
 function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof useTrace> }): VNode {
-  const clocks = useMemo(() => clocksOf(recorded), [recorded])
+  const clocks = useClocks(recorded)
   const aligned = useAligned(recorded, clocks)
   const { trace } = aligned
   const find = asked.find.length < FIND_LEAST ? undefined : asked.found.data
