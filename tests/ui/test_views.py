@@ -149,6 +149,26 @@ def test_functions_agree_with_plumb(cluster, ask_plumb, open_page):
     )
 
 
+def test_functions_and_nodes_lead_to_their_slowest_calls(cluster, ask_plumb, open_page):
+    """To the traces with calls above the 95th of 100 that is shown; of a node, to those of its pattern."""
+    name = "BlockReceiver#flushOrSync"
+    (row,) = (one for one in ask_plumb(cluster, "functions", "--since", "1h")["functions"] if one["function"] == name)
+    page = open_page(cluster)
+    page.open("functions", open="BlockReceiver%23flushOrSync%20datanode")
+    page.page.get_by_role("link", name="Its slowest 5 %").click()
+    page.settle()
+    assert f"call_min_duration={int(row['q95_ns'])}ns" in page.page.url
+    slow = ("--function", name, "--role", "datanode", "--call-min-duration", f"{int(row['q95_ns'])}ns")
+    traces = ask_plumb(cluster, "traces", "--since", "1h", "--sort", "duration", "--limit", "200", *slow)["traces"]
+    assert [cells[6].strip() for cells in page.cells("Traces")] == [one["trace"] for one in traces] != []
+
+    pattern = ask_plumb(cluster, "forest", "--since", "1h", "--limit", "1")["patterns"][0]
+    page.open("forest", sel=str(len(pattern["nodes"]) - 1))
+    link = page.page.get_by_role("link", name="Its slowest 5 %").get_attribute("href")
+    assert f"pattern={pattern['pattern']}" in link
+    assert f"call_min_duration={int(pattern['nodes'][-1]['q95_ns'])}ns" in link
+
+
 def test_forest_agrees_with_plumb(cluster, ask_plumb, open_page):
     answer = ask_plumb(cluster, "forest", "--since", "1h", "--limit", "20")
     page = open_page(cluster)
