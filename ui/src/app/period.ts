@@ -59,3 +59,30 @@ export function choosePeriod(a: bigint, b: bigint): void {
 }
 
 export const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n
+
+/** Two periods, as diff takes them. */
+export interface Sides {
+  readonly a: string
+  readonly b: string
+}
+
+/** "90m": whole seconds, for the API. */
+const inSeconds = (ns: number): string => `${Math.round(ns / 1e9)}s`
+
+/** The period of the frame against an earlier one. undefined: it has no begin, so that nothing is before. */
+export function periodSides(earlier: string, nowNs: bigint): Sides | undefined {
+  const { since, until } = askedPeriod()
+  const back = lengthNs(earlier)
+  const length = since === undefined ? undefined : lengthNs(since)
+  if (isRelative() && length !== undefined && until === undefined) {
+    const by = back ?? length
+    return { a: `${inSeconds(length + by)}..${inSeconds(by)}`, b: `${since!}..` }
+  }
+  const asked = absolute(nowNs)
+  if (since === undefined || asked === undefined) return undefined
+  const by = back === undefined ? asked.untilNs - asked.sinceNs : BigInt(back)
+  return {
+    a: `${asked.sinceNs - by}..${asked.untilNs - by}`,
+    b: `${asked.sinceNs}..${asked.untilNs}`,
+  }
+}

@@ -1,17 +1,12 @@
 // The two sides of a comparison, as the address has them or as they are at first.
 
 import { value } from '../../app/address.ts'
-import { absolute, askedPeriod, isRelative, lengthNs } from '../../app/period.ts'
+import { periodSides, type Sides } from '../../app/period.ts'
 import { zone } from '../../app/choices.ts'
 import { t } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 
 export type Kind = 'period' | 'pattern' | 'trace'
-
-export interface Sides {
-  readonly a: string
-  readonly b: string
-}
 
 const DAY = '1d'
 const WEEK = '7d'
@@ -20,27 +15,6 @@ export const EARLIER = [
   [DAY, t('a day before')],
   [WEEK, t('a week before')],
 ] as const
-
-/** "90m": whole seconds, for the API. */
-const inSeconds = (ns: number): string => `${Math.round(ns / 1e9)}s`
-
-/** The period of the frame against an earlier one. undefined: it has no begin, so that nothing is before. */
-export function periodSides(earlier: string, nowNs: bigint): Sides | undefined {
-  const { since, until } = askedPeriod()
-  const back = lengthNs(earlier)
-  const length = since === undefined ? undefined : lengthNs(since)
-  if (isRelative() && length !== undefined && until === undefined) {
-    const by = back ?? length
-    return { a: `${inSeconds(length + by)}..${inSeconds(by)}`, b: `${since!}..` }
-  }
-  const asked = absolute(nowNs)
-  if (since === undefined || asked === undefined) return undefined
-  const by = back === undefined ? asked.untilNs - asked.sinceNs : BigInt(back)
-  return {
-    a: `${asked.sinceNs - by}..${asked.untilNs - by}`,
-    b: `${asked.sinceNs}..${asked.untilNs}`,
-  }
-}
 
 export function kindOf(): Kind {
   const kind = value('kind')

@@ -1,20 +1,21 @@
 // All hosts: which are slow, since when; how each is against its own prediction; for which tasks of Spark waited.
 
 import type { VNode } from 'preact'
-import type { HostsAnswer, NodeRow, NodesAnswer } from '../../api/hosts.ts'
+import type { HostsAnswer, NodeRow, NodesAnswer, SkewAnswer } from '../../api/hosts.ts'
 import { go, linkTo, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
-import { useQuestion } from '../../app/question.ts'
+import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { spellText, whoOf } from '../../parts/spell.ts'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
-import { age, count, duration } from '../../text/units.ts'
+import { age, count, duration, durationSigned } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
+import { clocksOf, isOff, type Clock } from './clocks.ts'
 import { SpellCard } from './spells.tsx'
 
 const ROWS = '60'
@@ -60,9 +61,28 @@ export const classColumns: readonly Column<NodeRow>[] = [
   { key: 'calls', head: t('calls'), cell: (row) => count(row.calls) },
 ]
 
-const COLUMNS: readonly Column<NodeRow>[] = [
+function ClockCell({ clock }: { clock: Clock | undefined }): VNode {
+  if (clock === undefined) return <>-</>
+  const text = durationSigned(clock.aheadNs)
+  const within = `± ${duration(clock.uncertaintyNs)}`
+  return isOff(clock) ? (
+    <span class="warn-text">
+      {text} {within}
+    </span>
+  ) : (
+    <span class="quiet-text">{within}</span>
+  )
+}
+
+const columnsWith = (clocks: ReadonlyMap<string, Clock>): readonly Column<NodeRow>[] => [
   { key: 'host', head: t('host'), text: true, cell: (row) => hostLink(row.host) },
   ...classColumns,
+  {
+    key: 'clock',
+    head: t('clock'),
+    title: t('how far ahead of most others, where that is more than the calls between them leave open'),
+    cell: (row) => <ClockCell clock={clocks.get(row.host)} />,
+  },
 ]
 
 const WAITED: readonly Column<HostsAnswer['hosts'][number]>[] = [
@@ -128,7 +148,7 @@ export function Learned({ answer }: { answer: NodesAnswer }): VNode {
   )
 }
 
-function Hosts({ answer }: { answer: NodesAnswer }): VNode {
+function Hosts({ answer, clocks }: { answer: NodesAnswer; clocks: ReadonlyMap<string, Clock> }): VNode {
   if (answer.nodes.length === 0) return <Empty what={t('No calls')} />
   return (
     <>
@@ -136,7 +156,12 @@ function Hosts({ answer }: { answer: NodesAnswer }): VNode {
         <SpellCard key={`${whoOf(spell)} ${spell.class} ${spell.begin_time_ns}`} spell={spell} here={false} />
       ))}
       <h2>{t('Each host against its own prediction')}</h2>
-      <Table label={t('Hosts')} columns={COLUMNS} rows={answer.nodes} rowKey={(row) => `${row.host} ${row.class}`} />
+      <Table
+        label={t('Hosts')}
+        columns={columnsWith(clocks)}
+        rows={answer.nodes}
+        rowKey={(row) => `${row.host} ${row.class}`}
+      />
       {answer.more === true && (
         <p class="more">
           {tx('The first {nodes}.', { nodes: count(answer.nodes.length) })}{' '}
@@ -154,6 +179,9 @@ export function HostsList(): VNode {
   const parameters = { ...askedPeriod(), limit: value('limit') ?? ROWS }
   const answer = useQuestion<NodesAnswer>('nodes', parameters)
   const waited = useQuestion<HostsAnswer>('hosts', {})
+  const skewAsked = { ...askedPeriod() }
+  const skew = useQuestionOnce<SkewAnswer>('skew', skewAsked)
+  const clocks = clocksOf(skew.data?.pairs ?? [])
   return (
     <View
       title={t('Hosts')}
@@ -164,10 +192,11 @@ export function HostsList(): VNode {
       asked={[
         { question: 'nodes', parameters },
         { question: 'hosts', parameters: {} },
+        { question: 'skew', parameters: skewAsked },
       ]}
     >
       <Shown answer={answer} lines={12}>
-        {(data) => <Hosts answer={data} />}
+        {(data) => <Hosts answer={data} clocks={clocks} />}
       </Shown>
       <h2>{t('Hosts that slow tasks of Spark waited for')}</h2>
       <Shown answer={waited} lines={3}>

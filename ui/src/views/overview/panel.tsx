@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { DistributionAnswer, SeriesAnswer } from '../../api/answers.ts'
+import type { HostsAnswer } from '../../api/hosts.ts'
 import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
@@ -57,6 +58,37 @@ function Spread({ all, host, name }: { all: DistributionAnswer; host: Distributi
   )
 }
 
+const TASKS_ASKED = '50'
+const TASKS_LISTED = 3
+
+/** Slow tasks of Spark that waited for the host, of those that ran in this step. */
+function WaitedThen({ host, since, until }: { host: string; since: bigint; until: bigint }): VNode {
+  const { data } = useQuestion<HostsAnswer>('hosts', { host, limit: TASKS_ASKED })
+  const then = (data?.tasks ?? []).filter(
+    (one) => one.begin_time_ns < until && one.begin_time_ns + BigInt(Math.round(one.duration_ns)) > since,
+  )
+  if (then.length === 0) return <></>
+  return (
+    <>
+      <h4>{t('Slow tasks of Spark that waited for it then: {tasks}', { tasks: count(then.length) })}</h4>
+      <ul class="suspects waited-then">
+        {then.slice(0, TASKS_LISTED).map((one) => (
+          <li key={`${one.app} ${one.task}`}>
+            <a href={linkTo('stage', one.app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) })}>
+              {tx('task {task} of stage {stage}.{stageAttempt}', {
+                task: one.task,
+                stage: one.stage,
+                stageAttempt: one.stage_attempt,
+              })}
+            </a>
+            {t(', {explains} slower by it', { explains: duration(one.explains_ns) })}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
 export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: string; role: string }): VNode {
   const { answer, cell, role } = props
   const row = answer.series[cell.row]!
@@ -91,6 +123,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
           here.data === undefined ? null : <Spread all={everywhere} host={here.data} name={visible(host)} />
         }
       </Shown>
+      <WaitedThen host={host} since={since} until={since + step} />
       <p class="buttons">
         <a
           class="button"
@@ -109,7 +142,12 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
         </a>
       </p>
       <div class="sames">
-        <Sames asked={[{ question: 'distribution', parameters: { ...asked, host } }]} />
+        <Sames
+          asked={[
+            { question: 'distribution', parameters: { ...asked, host } },
+            { question: 'hosts', parameters: { host, limit: TASKS_ASKED } },
+          ]}
+        />
       </div>
     </section>
   )

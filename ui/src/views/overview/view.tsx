@@ -1,19 +1,22 @@
 // What is slow now?
 
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { Parameters } from '../../api/ask.ts'
+import type { DiffAnswer } from '../../api/diff.ts'
 import type { SlowAnswer } from '../../api/hosts.ts'
 import type { MarksAnswer } from '../../api/marks.ts'
-import type { AppsAnswer } from '../../api/spark.ts'
+import type { AppRow, AppsAnswer } from '../../api/spark.ts'
 import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answers.ts'
 import { go, linkWith, refine, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
-import { askedPeriod } from '../../app/period.ts'
-import { useQuestion } from '../../app/question.ts'
+import { askedPeriod, nowNs, periodSides } from '../../app/period.ts'
+import { asked as askedAgain, useQuestion } from '../../app/question.ts'
 import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
 import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
-import { View } from '../../parts/view.tsx'
+import { View, type Asked } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
@@ -24,12 +27,15 @@ import { HostMap, chosenCell } from './map.tsx'
 import { Meanwhile } from './meanwhile.tsx'
 import { CellPanel } from './panel.tsx'
 import { SlowNow, SlowSentence, suspected } from './now.tsx'
+import { Running, runningApps, runningAsked } from './running.tsx'
+import { Slower } from './slower.tsx'
 import { slowHosts, type Slow } from './slow.ts'
 
 const HOSTS = '60'
 const FUNCTIONS = '12'
 const APPS = '20'
 const SPELLS = '5'
+const CHANGES = '20'
 const DEFAULT_ROLE = 'datanode'
 
 function timeOf(answer: SeriesAnswer, step: number): string {
@@ -107,6 +113,7 @@ interface MappedProps {
   marks: MarksAnswer | undefined
   apps: AppsAnswer | undefined
   slow: SlowAnswer | undefined
+  changes: DiffAnswer | undefined
 }
 
 function Mapped(props: MappedProps): VNode {
@@ -146,6 +153,8 @@ function Mapped(props: MappedProps): VNode {
           )}
           <SlowList answer={answer} slow={slowHosts(answer)} />
           <SlowNow answer={props.slow} />
+          <Slower answer={props.changes} />
+          <Running apps={props.apps?.apps ?? []} />
           <Meanwhile answer={answer} marks={marks} apps={props.apps} />
         </div>
         {chosen !== undefined && <CellPanel answer={answer} cell={chosen} function={props.name} role={props.role} />}
@@ -185,6 +194,23 @@ function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; cho
   )
 }
 
+/** This period against as long before; null: it has no begin. "Now" is the same until all is asked again. */
+function useChanges(role: string): Record<string, string> | null {
+  const { since, until } = askedPeriod()
+  const sides = useMemo(() => periodSides('', nowNs()), [since, until, askedAgain.value])
+  return sides === undefined ? null : { ...sides, role, limit: CHANGES }
+}
+
+/** What is asked beside the map. */
+function besidesOf(slow: Parameters, changes: Parameters | null, running: readonly AppRow[]): Asked[] {
+  return [
+    { question: 'marks', parameters: { ...askedPeriod() } },
+    { question: 'slow', parameters: slow },
+    ...(changes === null ? [] : [{ question: 'diff', parameters: changes }]),
+    ...running.map((row) => ({ question: 'why', parameters: runningAsked(row.app), command: false })),
+  ]
+}
+
 export function OverviewView(): VNode {
   const role = value('role') ?? DEFAULT_ROLE
   const functions = useQuestion<FunctionsAnswer>('functions', {
@@ -209,6 +235,9 @@ export function OverviewView(): VNode {
   const apps = useQuestion<AppsAnswer>('apps', { limit: APPS })
   const slowAsked = { ...askedPeriod(), limit: SPELLS }
   const slow = useQuestion<SlowAnswer>('slow', slowAsked)
+  const changesAsked = useChanges(role)
+  const changes = useQuestion<DiffAnswer>('diff', changesAsked)
+  const running = runningApps(apps.data?.apps ?? [])
   const nothing = name === undefined && functions.data !== undefined
   return (
     <View
@@ -218,13 +247,7 @@ export function OverviewView(): VNode {
         ? {}
         : { sentence: <Sentence answer={answer.data} name={name} usual={slow.data} /> })}
       asked={
-        name === undefined
-          ? []
-          : [
-              { question: 'series', parameters },
-              { question: 'marks', parameters: { ...askedPeriod() } },
-              { question: 'slow', parameters: slowAsked },
-            ]
+        name === undefined ? [] : [{ question: 'series', parameters }, ...besidesOf(slowAsked, changesAsked, running)]
       }
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
     >
@@ -240,7 +263,15 @@ export function OverviewView(): VNode {
       ) : (
         <Shown answer={answer} lines={14}>
           {(data) => (
-            <Mapped answer={data} name={name ?? ''} role={role} marks={marks.data} apps={apps.data} slow={slow.data} />
+            <Mapped
+              answer={data}
+              name={name ?? ''}
+              role={role}
+              marks={marks.data}
+              apps={apps.data}
+              slow={slow.data}
+              changes={changesAsked === null ? undefined : changes.data}
+            />
           )}
         </Shown>
       )}

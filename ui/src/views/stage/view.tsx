@@ -105,17 +105,14 @@ function Tasks({ answer, causes }: Explained): VNode {
   )
 }
 
-/** With causes as they were found: columns have those by default. */
-function Drawn({ tasks, by, topics }: { tasks: StageTasks; by: ColouredBy; topics: string | undefined }): VNode {
-  const coloured = useMemo(
-    () => (topics === undefined ? tasks : withCauses(tasks, new Map(JSON.parse(topics) as [number, string][]))),
+/** With causes as they were found: columns have those by default. topics: undefined: as columns have them. */
+function useColoured(tasks: StageTasks | undefined, topics: string | undefined): StageTasks | undefined {
+  return useMemo(
+    () =>
+      tasks === undefined || topics === undefined
+        ? tasks
+        : withCauses(tasks, new Map(JSON.parse(topics) as [number, string][])),
     [tasks, topics],
-  )
-  return (
-    <>
-      <TaskLanes tasks={coloured} by={by} />
-      <Spread tasks={coloured} by={by} />
-    </>
   )
 }
 
@@ -158,6 +155,7 @@ export function StageView(): VNode {
   const found = useQuestion<StragglersAnswer>('stragglers', asked.found)
   const drawn = useQuestion<StageTasks>('tasks/columns', asked.columns, columnsRead)
   const causes = explainedBy(why.data, asked.found === null ? undefined : found.data)
+  const coloured = useColoured(drawn.data, isDefault() ? undefined : topicsOf(causes))
   const chosen = value('sel') !== undefined
   return (
     <View
@@ -189,11 +187,12 @@ export function StageView(): VNode {
       <div class={chosen ? 'stage-parts chosen' : 'stage-parts'}>
         <div class="stage-lanes">
           <Shown answer={drawn} lines={8}>
-            {(data) => <Drawn tasks={data} by={by} topics={isDefault() ? undefined : topicsOf(causes)} />}
+            {() => coloured && <TaskLanes tasks={coloured} by={by} />}
           </Shown>
         </div>
         {chosen && tasks.data !== undefined && <Chosen answer={tasks.data} causes={causes} />}
         <div class="stage-tasks">
+          {coloured !== undefined && <Spread tasks={coloured} by={by} />}
           <Shown answer={tasks} lines={14}>
             {(data) => <Tasks answer={data} causes={causes} />}
           </Shown>
