@@ -771,32 +771,6 @@ static void stragglers_are_watched(void) {
     g_assert_cmpuint(counts.tasks, ==, 0);
 }
 
-/* The agent is in the executors, and Spark writes no event log, which is its default. */
-static void event_logs_are_off(void) {
-    g_auto(Fixture) fixture;
-    fixture_init(&fixture);
-    g_autoptr(GError) none = NULL;
-    g_assert_null(fixture_ask(&fixture, "why", "app=" APP, &none));
-    g_assert_nonnull(strstr(none->message, "no application of Spark is stored"));
-    g_assert_nonnull(strstr(none->message, "spark.eventLog.enabled=true"));
-
-    const Read read = {.trace = task_trace_id(APP, 41),
-                       .client = "Executor/d1",
-                       .datanode = "DataNode/d2",
-                       .disk_ms = 10,
-                       .in_task = TRUE};
-    sample_read(&fixture, &read);
-    g_autoptr(GError) traced = NULL;
-    g_assert_null(fixture_ask(&fixture, "why", "app=" APP, &traced));
-    g_assert_error(traced, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
-    g_assert_nonnull(strstr(traced->message, "tasks of \"" APP "\" were traced"));
-    g_assert_nonnull(strstr(traced->message, "spark.eventLog.enabled=true"));
-
-    g_autoptr(GError) other = NULL;
-    g_assert_null(fixture_ask(&fixture, "why", "app=app-20201121105300-0002", &other));
-    g_assert_null(strstr(other->message, "were traced"));
-}
-
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/why/of-weaker-links", why_of_weaker_links);
@@ -821,7 +795,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/little-more-data", why_little_more_data);
     g_test_add_func("/why/executor-start", why_executor_start);
     g_test_add_func("/why/mistakes", mistakes);
-    g_test_add_func("/why/event-logs-off", event_logs_are_off);
     g_test_add_func("/why/watch", stragglers_are_watched);
     return g_test_run();
 }

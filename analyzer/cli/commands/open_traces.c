@@ -13,9 +13,10 @@ CliExit say_open_traces(const Invocation *invocation) {
     g_autofree char *traces = show_count(field_number(receiver, "open_traces"), "trace is", "traces are");
     g_autofree char *spans = show_count(field_number(receiver, "open_spans"), "span", "spans");
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text,
-                           "%s still open (%s), not counted and not found yet: each is when no span of it has come for a while "
-                           "(trace.idle)\n",
-                           traces, spans);
+    g_string_append_printf(
+        text,
+        "%s still open (%s), not counted and not found yet: each is when no span of it has come for a while "
+        "(trace.idle)\n",
+        traces, spans);
     return invocation_print_text(invocation, text);
 }
