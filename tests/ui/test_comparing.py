@@ -44,7 +44,7 @@ def addresses(busy, ask_plumb):
         "function-open": ("functions", {"open": quote("BlockReceiver#receiveBlock datanode")}),
         "overview-marks": ("overview", {}),
         "app-busy": (f"app/{busy.app}", {}),
-        "stage-cause": (f"stage/{busy.app}", {"stage": "0.0", "as": "cause", "sel": "12"}),
+        "stage-cause": (f"stage/{busy.app}", {"stage": "0.0", "as": "cause", "sel": "12", "lambda_p": "1.7"}),
         "traces-differ": ("traces", {"area": slow_area(busy, ask_plumb), "limit": "20", "tick": quick}),
     }
 

@@ -39,9 +39,6 @@ export function SlowNow({ answer }: { answer: SlowAnswer | undefined }): VNode {
         <a class="button" href={linkTo('hosts')}>
           {t('All hosts, and what helps')}
         </a>
-        <a class="button" href={linkTo('diff')}>
-          {t('What became slower')}
-        </a>
       </p>
     </section>
   )
