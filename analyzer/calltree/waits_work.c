@@ -2,11 +2,15 @@
 
 #include <stdlib.h>
 
+#include "common/base/clock.h"
 #include "common/base/fnv.h"
 #include "common/base/region.h"
 
 /* Of what comes into a station, what the station before it has at least to receive when its network is the slow one. */
 #define LINK_SHARE 16
+
+/* An acknowledgement that takes less is on its way: packets of healthy pipelines are many, and clocks differ by as much. */
+#define ANSWER_NS NS_PER_MS
 
 /* How much a station has to do. */
 typedef struct Load {
@@ -16,6 +20,12 @@ typedef struct Load {
     gboolean link;    /* more than half of all is receiving */
     gboolean follows; /* what it receives comes slowly, since the station before it has a slow network */
 } Load;
+
+/* Of all its stations, of one scope. */
+typedef struct ProcessLoad {
+    guint64 weight;
+    guint64 received; /* more than the weight: it mostly receives */
+} ProcessLoad;
 
 /* Where a node is. */
 typedef struct Context {
@@ -73,7 +83,7 @@ typedef struct Collector {
     GArray *answers;   /* Receive: waits for acknowledgements */
     guint32 other;     /* of the work that is looked at (Work.other) */
     GArray *weighed;   /* guint32: stations, of one scope */
-    GHashTable *loads; /* of processes: tracer id -> guint64, of all their stations */
+    GHashTable *loads; /* of processes: tracer id -> ProcessLoad */
 } Collector;
 
 /* Of a station that sends a block all is its work but what comes after the last of its calls: there it waits for its
@@ -400,13 +410,14 @@ static gint64 add_answer(Collector *c, const Receives *receives, const Receives 
         sent_ns = own->all[i + 1].from_ns;
     else if (i + 1 == receives->n && responder != 0)
         sent_ns = c->tree->to_ns[responder];
-    add_still(c, receive->station, ready_ns, sent_ns);
+    if (sent_ns - ready_ns >= ANSWER_NS) add_still(c, receive->station, ready_ns, sent_ns);
     return MAX(ready_ns, sent_ns);
 }
 
 /* What was sent then by that station, and is read by the one before it only later, is late for the reason of one of the
  * two. */
 static void add_late_answer(Collector *c, const Receive *station, guint32 before, gint64 from_ns, gint64 to_ns) {
+    if (to_ns - from_ns < ANSWER_NS) return;
     c->other = before;
     add_work_of(c, station->station, WORK_ANSWER, from_ns, to_ns);
     c->other = 0;
@@ -552,19 +563,20 @@ static void blame_networks(Collector *c, Work *all, guint n) {
     }
 }
 
-static guint64 *load_of_process(const Collector *c, guint32 station) {
+static ProcessLoad *load_of_process(const Collector *c, guint32 station) {
     return g_hash_table_lookup(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer));
 }
 
 static void add_to_processes(const Collector *c) {
     for (guint i = 0; i < c->weighed->len; i++) {
         const guint32 station = g_array_index(c->weighed, guint32, i);
-        guint64 *load = load_of_process(c, station);
+        ProcessLoad *load = load_of_process(c, station);
         if (load == NULL) {
-            load = g_new0(guint64, 1);
+            load = g_new0(ProcessLoad, 1);
             g_hash_table_insert(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer), load);
         }
-        *load += c->contexts[station].load.weight;
+        load->weight += c->contexts[station].load.weight;
+        load->received += c->contexts[station].load.received;
     }
 }
 
@@ -585,8 +597,9 @@ static void settle_doubts(const Collector *c, Work *all, guint n) {
     for (guint i = first; i < n; i++) {
         if (!is_doubtful(c, &all[i])) continue;
         const guint32 station = c->contexts[all[i].other].station;
-        const guint64 *own = load_of_process(c, all[i].station), *other = load_of_process(c, station);
-        if (other == NULL || *other <= *own) continue;
+        const ProcessLoad *own = load_of_process(c, all[i].station), *other = load_of_process(c, station);
+        if (other == NULL || other->weight <= own->weight) continue;
+        if (all[i].kind == WORK_RECEIVING && other->received <= other->weight) continue;
         all[i].station = station;
         all[i].stretch.node = all[i].other;
     }

@@ -198,6 +198,9 @@ static Piece lateness_of(const Waits *waits, RefNode *receive) {
     return (Piece){MAX(receive->span->begin_ns, ref_end(send->span)), ref_end(receive->span)};
 }
 
+/* What takes less than a millisecond is on its way. */
+static gboolean is_late(Piece piece) { return piece_ns(piece) >= 1000000; }
+
 static gint64 begin_of(const GPtrArray *calls, guint i) { return ((RefNode *)calls->pdata[i])->span->begin_ns; }
 
 /* In which the station could acknowledge one packet after the other, and did not; one with nothing in it, where that is
@@ -226,12 +229,16 @@ static gboolean answer_is_late_at(const Waits *waits, const RefNode *station, gi
     const RefNode *before = station_of(waits, station->parent);
     if (before == NULL) return FALSE;
     g_autoptr(GPtrArray) own = receives_at(waits, station), its = receives_at(waits, before);
-    if (own->len > 0 && its->len > 0 && piece_has((Piece){begin_of(own, 0), begin_of(its, 0)}, time)) return TRUE;
+    if (own->len > 0 && its->len > 0) {
+        const Piece first = {begin_of(own, 0), begin_of(its, 0)};
+        if (is_late(first) && piece_has(first, time)) return TRUE;
+    }
     g_autoptr(GPtrArray) reads = calls_at(waits, before, "PipelineAck#readFields");
     g_autoptr(GArray) answers = answers_of(waits, station);
     for (guint i = 0; answers != NULL && answers->len == reads->len && i < reads->len; i++) {
         const gint64 from = MAX(g_array_index(answers, Piece, i).to, begin_of(reads, i));
-        if (piece_has((Piece){from, ref_end(((RefNode *)reads->pdata[i])->span)}, time)) return TRUE;
+        const Piece piece = {from, ref_end(((RefNode *)reads->pdata[i])->span)};
+        if (is_late(piece) && piece_has(piece, time)) return TRUE;
     }
     return FALSE;
 }
@@ -257,7 +264,9 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
         g_array_append_val(pieces, piece);
     }
     g_autoptr(GArray) answers = answers_of(waits, station);
-    if (answers != NULL) g_array_append_vals(pieces, answers->data, answers->len);
+    for (guint i = 0; answers != NULL && i < answers->len; i++)
+        if (is_late(g_array_index(answers, Piece, i)))
+            g_array_append_vals(pieces, &g_array_index(answers, Piece, i), 1);
     return pieces;
 }
 
@@ -409,13 +418,16 @@ static gint64 weight_of(const Waits *waits, const RefNode *station, const char *
     return worker != NULL ? weight_in_chain(waits, worker) : 0;
 }
 
-/* Of the station's process: of all its stations, for the same. */
-static gint64 load_of_process(const Waits *waits, const RefNode *station, const char *scope) {
+/* Of the station's process: of all its stations, for the same. received: how much of it they receive. */
+static gint64 load_of_process(const Waits *waits, const RefNode *station, const char *scope, gint64 *received) {
     gint64 load = 0;
+    *received = 0;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
         if (node->station == NULL || node->station->span->tracer != station->span->tracer) continue;
-        if (any_worker(waits, node->station, scope) == node) load += weight_in_chain(waits, node);
+        if (any_worker(waits, node->station, scope) != node) continue;
+        load += weight_in_chain(waits, node);
+        *received += received_at(waits, node);
     }
     return load;
 }
@@ -425,8 +437,10 @@ static RefNode *credited(const Waits *waits, RefNode *worker) {
     RefNode *send = is_receive(waits, worker) ? sent_by(waits, worker) : NULL;
     if (send == NULL || send->station == NULL || !is_link(waits, worker)) return worker;
     const char *scope = worker->work_scope;
-    const gint64 own = load_of_process(waits, worker->station, scope);
-    return follows(waits, worker) || load_of_process(waits, send->station, scope) > own ? send : worker;
+    gint64 own_received, received;
+    const gint64 own = load_of_process(waits, worker->station, scope, &own_received);
+    const gint64 other = load_of_process(waits, send->station, scope, &received);
+    return follows(waits, worker) || (other > own && received > other) ? send : worker;
 }
 
 typedef struct Worker {
@@ -510,8 +524,10 @@ static void find_workers(Waits *waits) {
         }
         if (strchr(node->late_answers, 'x') == NULL && strchr(node->asked, 'x') == NULL) continue;
         const RefNode *before = station_of(waits, node->parent);
-        const gint64 own = load_of_process(waits, node, node->work_scope);
-        node->blamed = load_of_process(waits, before, node->work_scope) > own ? (RefNode *)before : node;
+        gint64 received;
+        const gint64 own = load_of_process(waits, node, node->work_scope, &received);
+        const gint64 other = load_of_process(waits, before, node->work_scope, &received);
+        node->blamed = other > own ? (RefNode *)before : node;
         node->blamed_weight = weight_of(waits, node->blamed, node->work_scope);
     }
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/times.h"
+#include "common/base/clock.h"
 #include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
@@ -17,9 +18,9 @@ static guint32 name_of(const World *world, const char *text) {
 /* ---- cases ---- */
 
 typedef struct Row {
-    guint id, parent; /* 0: none */
-    const char *name; /* "function", and one of: " @stream", " =exclusiveNs", OTHER */
-    gint64 begin, end;
+    guint id, parent;  /* 0: none */
+    const char *name;  /* "function", and one of: " @stream", " =exclusiveNs", OTHER */
+    gint64 begin, end; /* milliseconds */
     gint64 critical;
 } Row;
 
@@ -232,15 +233,16 @@ static void add_row(const World *world, GByteArray *bytes, const Row *row) {
     g_auto(GStrv) words = g_strsplit_set(row->name, " ", 2);
     const gboolean other = words[1] != NULL && words[1][0] == '&';
     const SpanRec head = {.id = {TRACE, row->id},
-                          .begin_ns = row->begin,
-                          .duration_ns = row->end - row->begin,
+                          .begin_ns = row->begin * NS_PER_MS,
+                          .duration_ns = (row->end - row->begin) * NS_PER_MS,
                           .name = name_of(world, words[0]),
                           .tracer = world_tracer(world, other ? 1 : 0)};
     SpanBuilder builder = span_builder_begin(bytes, &head);
     if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
     if (words[1] != NULL && !other) {
         const guint32 key = world_key(world, words[1][0] == '@' ? WORLD_STREAM : WORLD_COMPUTED);
-        span_builder_annotation(&builder, key, words[1] + 1, (guint32)strlen(words[1] + 1));
+        g_autofree char *ms = g_strconcat(words[1] + 1, "000000", NULL);
+        span_builder_annotation(&builder, key, ms, (guint32)strlen(ms));
     }
     span_builder_end(&builder);
 }
@@ -262,8 +264,8 @@ static void test_case(gconstpointer data) {
         g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_NOW, &differs);
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             const Row *row = &c->rows[tree->span[i]->id.span - 1];
-            if (times->critical_ns[i] != row->critical)
-                g_error("%s: span %u has %" G_GINT64_FORMAT, c->name, row->id, times->critical_ns[i]);
+            if (times->critical_ns[i] != row->critical * NS_PER_MS)
+                g_error("%s: span %u has %" G_GINT64_FORMAT " ns", c->name, row->id, times->critical_ns[i]);
         }
     }
 }
