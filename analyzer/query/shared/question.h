@@ -56,8 +56,8 @@ void json_add_period(json_t *object, Archive *archive, Period period, gboolean m
 /* "pattern": an id, or enough of its beginning to be the only one (at least 4 digits). *number is left alone when the
  * parameter is absent. INPUT, NOT_FOUND. */
 gboolean asked_pattern(const Asked *asked, const char *name, guint32 *number, GError **error);
-/* The id in a parameter: 16 hex digits of a trace, 32 of another tracer's trace, or (*one_span) 32 of a span. INPUT also
- * when it was not given. */
+/* The id in a parameter: 16 hex digits of a trace, 32 of another tracer's trace, or (*one_span) 32 of a span. INPUT
+ * also when it was not given. */
 gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error);
 /* The dictionary id of a text parameter: 0 when it was not given, G_MAXUINT32 when nothing stored has that name. */
 guint32 asked_name(const Asked *asked, const char *name);

@@ -12,9 +12,9 @@
 /* Of the first so many tasks of an application a trace is looked for, by ids that follow from theirs. */
 #define TASKS_TRIED 100
 
-#define NO_LOG                                                                                                          \
-    "Spark writes one where spark.eventLog.enabled=true, which it is not by default; plumb-bridge sends it to plumbd, " \
-    "and `plumb --store DIR import LOG` reads it into a store"
+#define NO_LOG                                                                                                         \
+    "Spark writes one where spark.eventLog.enabled=true, which it is not by default; plumb-bridge sends it to "        \
+    "plumbd, and `plumb --store DIR import LOG` reads it into a store"
 
 static gboolean add_owner(void *arg, const SparkOwner *owner) {
     AppEntry entry = {.key = owner->name, .begin_ms = owner->written_ms, .written_ms = owner->written_ms};
