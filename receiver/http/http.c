@@ -338,8 +338,8 @@ static void add_param(void *arg, const char *name, const char *value) {
     if (trace && !parameters->id) parameters->id = g_strdup(value);
 }
 
-/* 16 hex digits are a trace; 32 are a span, which its trace's begin, or a trace of OpenTelemetry, whose id here they end
- * with. */
+/* 16 hex digits are a trace. 32 are a span, whose first half is its trace, or a trace of OpenTelemetry, which is the
+ * second half here. */
 static void add_asked_trace(HttpJob *job, const char *text) {
     const gsize length = text ? strlen(text) : 0;
     SpanId id;
