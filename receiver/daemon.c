@@ -28,6 +28,9 @@
 #define OTHERS_SHARD_BYTES (24u * 1024 * 1024)
 #define OTHERS_BUFFERS     4u
 
+/* Readers in their handshake, where few may connect: a browser opens several connections at once. */
+#define READERS_GREETED_LEAST 16u
+
 /* How often is looked whether certificates have been replaced. */
 #define RENEWAL_NS NS_PER_MINUTE
 
@@ -330,7 +333,7 @@ static void start_http(Daemon *daemon) {
         .secret = daemon->ports[PORT_HTTP].tls,
         .counters = counter_set_add(daemon->counters),
         .accept_counters = counter_set_add(daemon->counters),
-        .strangers = MAX(daemon->files.readers / ACCEPTOR_STRANGERS_SHARE, 1),
+        .strangers = MAX(daemon->files.readers / ACCEPTOR_STRANGERS_SHARE, READERS_GREETED_LEAST),
         .intake = intake_options(daemon),
         .posts_counters = counter_set_add(daemon->counters),
         .quota = daemon->quota,
