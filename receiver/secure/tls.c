@@ -67,19 +67,17 @@ static gboolean use_clients(SSL_CTX *context, const TlsFiles *files, GError **er
 
 /* ---- sessions ---- */
 
-/* Is the next list of those that are void due? Then no certificate is good. */
-static gboolean list_is_due(const SSL *ssl) {
-    X509_STORE *store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl));
-    gboolean due = FALSE;
-    X509_STORE_lock(store);
-    const STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
-    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
-        const X509_CRL *list = X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(objects, i));
-        const ASN1_TIME *next = list != NULL ? X509_CRL_get0_nextUpdate(list) : NULL;
-        due |= next != NULL && X509_cmp_current_time(next) <= 0;
-    }
-    X509_STORE_unlock(store);
-    return due;
+/* Is it good now? It, or a CA of it, may have ended, or the next list of those that are void may be due. One whose CA
+ * is not in tls.clients, but was shown with it, is not known any more. */
+static gboolean is_still_good(const SSL *ssl, X509 *certificate) {
+    X509_STORE_CTX *check = X509_STORE_CTX_new();
+    const gboolean good =
+        check != NULL &&
+        X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl)), certificate, NULL) == 1 &&
+        X509_STORE_CTX_set_default(check, "ssl_client") == 1 && X509_verify_cert(check) == 1;
+    X509_STORE_CTX_free(check);
+    ERR_clear_error();
+    return good;
 }
 
 /* Is a session that a ticket brings to go on? Its certificate was checked when it began, and is not shown again. */
@@ -87,9 +85,8 @@ static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsi
                                       SSL_TICKET_STATUS status, void *arg) {
     (void)name, (void)length, (void)arg;
     if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) return SSL_TICKET_RETURN_IGNORE_RENEW;
-    const X509 *certificate = SSL_SESSION_get0_peer(session);
-    if (certificate != NULL && (X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0 || list_is_due(ssl)))
-        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    X509 *certificate = SSL_SESSION_get0_peer(session);
+    if (certificate != NULL && !is_still_good(ssl, certificate)) return SSL_TICKET_RETURN_IGNORE_RENEW;
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 

@@ -244,10 +244,14 @@ def test_the_clock_of_plumbd(site, loads, authority, tmp_path):
     assert status == 401 and b"there is no such token, or it has ended" in text
 
 
-@pytest.mark.parametrize("crl_days, good, bad", [(2, 171000, 173000), (1, 85500, 87500)], ids=["certificate", "crl"])
-def test_a_session_ends(site, authority, tmp_path, crl_days, good, bad):
-    """One that is resumed shows no certificate again: that of before has ended meanwhile, or the list is due of those
-    that were taken back."""
+@pytest.mark.parametrize(
+    "days, crl_days, good, bad",
+    [(1, 30, 85500, 87500), (30, 30, 171000, 173000), (2, 1, 85500, 87500)],
+    ids=["certificate", "ca", "crl"],
+)
+def test_a_session_ends(site, authority, tmp_path, days, crl_days, good, bad):
+    """One that is resumed shows no certificate again: that of before has ended meanwhile, or its CA, or the list is due
+    of those that were taken back."""
     now = tmp_path / "now"
     now.write_text("+0")
     shutil.copy(authority.revoke(days=crl_days), site.crl)
@@ -255,7 +259,7 @@ def test_a_session_ends(site, authority, tmp_path, crl_days, good, bad):
     site.plumbd.environment["NO_FAKE_STAT"] = "1"  # files do not change with the clock, which would end all sessions
     del site.plumbd.environment["FAKETIME"]
     site.start()
-    context = trusting(authority, *(authority.folder / f"new.{end}" for end in ("pem", "key")))
+    context = trusting(authority, *authority.sign("new", days=days))
     host, port = site.plumbd.http.rsplit(":", 1)
 
     def flush(session=None):
