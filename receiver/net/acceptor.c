@@ -168,7 +168,7 @@ static void let_strangers_in(Acceptor *acceptor) {
 }
 
 static void refuse(const Acceptor *acceptor, int fd, const char *peer) {
-    static LogLimit limit, own_limit;
+    static LogLimit limits[PEER_KINDS], own_limit;
     const AcceptorOptions *options = &acceptor->options;
     const AcceptorPort *port = &options->port;
     close(fd);
@@ -179,7 +179,7 @@ static void refuse(const Acceptor *acceptor, int fd, const char *peer) {
         return;
     }
     counter_add(options->counters, port->kind == PEER_SENDERS ? COUNTER_CLOSED_TOO_MANY : COUNTER_HTTP_TOO_MANY, 1);
-    log_limited(&limit, LOG_LEVEL_WARNING,
+    log_limited(&limits[port->kind], LOG_LEVEL_WARNING,
                 "%s of %s was refused: there are %u, %s, none has more of them, and its own are at work",
                 port->connection, peer, shares_connections(options->shares, port->kind), port->limit);
 }
@@ -217,8 +217,9 @@ static void open_greeting(Acceptor *acceptor, int fd, const struct sockaddr *add
 
 static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     (void)what;
-    static LogLimit limit;
+    static LogLimit limits[PEER_KINDS];
     Acceptor *acceptor = arg;
+    const AcceptorPort *port = &acceptor->options.port;
 
     for (int i = 0; i < ACCEPT_MAX; i++) {
         struct sockaddr_storage address;
@@ -230,8 +231,9 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
         }
 
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log_limited(&limit, LOG_LEVEL_ERROR, "%s cannot be accepted: %s; raise `ulimit -n`, or LimitNOFILE",
-                        acceptor->options.port.connection, g_strerror(errno));
+            log_limited(&limits[port->kind], LOG_LEVEL_ERROR,
+                        "%s cannot be accepted: %s; raise `ulimit -n`, or LimitNOFILE", port->connection,
+                        g_strerror(errno));
             count(acceptor, COUNTER_CLOSED_NO_FILES);
             event_del(acceptor->acceptable); /* until the next tick */
         }
