@@ -139,8 +139,8 @@ static void thread_init(Net *net, guint number) {
 
 static void thread_clear(NetThread *thread) {
     NetContext *context = &thread->context;
-    arrivals_free(thread->arrivals);
     event_free(thread->arrived);
+    arrivals_free(thread->arrivals);
     event_free(thread->tick);
     connections_clear(context);
     event_base_free(context->base);
