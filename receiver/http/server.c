@@ -1,5 +1,6 @@
 #include "receiver/http/server.h"
 
+#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
 #include <netinet/in.h>
@@ -74,12 +75,15 @@ void http_connection_free(HttpConnection *connection) {
 }
 
 /* Any thread. */
-static void tell_cut(Counters *counters, const PeerPlace *place, Counter reason) {
+static void tell_cut_why(Counters *counters, const PeerPlace *place, Counter reason, const char *why) {
     static LogLimit limit;
-    if (atomic_load(&place->gave_way)) reason = COUNTER_HTTP_GAVE_WAY;
     counter_add(counters, reason, 1);
-    log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(place),
-                counter_info(reason).reason);
+    log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(place), why);
+}
+
+static void tell_cut(Counters *counters, const PeerPlace *place, Counter reason) {
+    if (atomic_load(&place->gave_way)) reason = COUNTER_HTTP_GAVE_WAY;
+    tell_cut_why(counters, place, reason, counter_info(reason).reason);
 }
 
 static void cut_off(HttpConnection *connection, Counter reason) {
@@ -375,7 +379,6 @@ static void on_written(struct bufferevent *stream, void *arg) {
  * answer, looks the same as one that has left. */
 static void on_event(struct bufferevent *stream, short what, void *arg) {
     HttpConnection *connection = arg;
-    if (what == BEV_EVENT_CONNECTED) return; /* TLS is */
     if (connection->secret && (what & BEV_EVENT_ERROR) != 0 && bufferevent_get_openssl_error(stream) != 0) {
         cut_off(connection, COUNTER_HTTP_TLS);
         return;
@@ -440,25 +443,28 @@ static void tell_no_tls(const AcceptorOptions *options, const PeerPlace *place, 
     g_autofree char *why = g_strdup(reason == COUNTER_CLOSED_TLS ? transport_reason() : counter_info(reason).reason);
     const AuditEvent event = {
         .action = AUDIT_LOGIN_REFUSED, .port = options->port.name, .address = peer_place_name(place), .outcome = why};
-    tell_cut(options->counters, place, COUNTER_HTTP_TLS);
+    tell_cut_why(options->counters, place, COUNTER_HTTP_TLS, why);
     audit_note(options->audit, &event);
 }
 
 /* The same thread: of connections that are not here yet. */
 static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
+    if (atomic_load(&place->gave_way)) {
+        tell_cut(options->counters, place, COUNTER_HTTP_GAVE_WAY);
+        return;
+    }
     switch (reason) {
     case COUNTER_CLOSED_STRANGERS: tell_cut(options->counters, place, COUNTER_HTTP_TOO_MANY); break;
     case COUNTER_CLOSED_NO_LOGIN:
     case COUNTER_CLOSED_IDLE: tell_cut(options->counters, place, COUNTER_HTTP_SLOW_REQUEST); break;
-    case COUNTER_COUNT:
-        if (atomic_load(&place->gave_way)) tell_cut(options->counters, place, COUNTER_HTTP_GAVE_WAY);
-        break;
+    case COUNTER_COUNT: break;
     default: tell_no_tls(options, place, reason);
     }
 }
 
 static void on_child(evutil_socket_t listen_fd, short what, void *arg) {
     (void)what;
+    static LogLimit limit;
     HttpServer *server = arg;
     char name[PEER_NAME_BYTES];
     const int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -472,7 +478,13 @@ static void on_child(evutil_socket_t listen_fd, short what, void *arg) {
         open_connection(server, place, NULL, of);
         return;
     }
-    if (of != NULL) counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
+    if (of != NULL) {
+        counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
+        log_limited(&limit, LOG_LEVEL_WARNING,
+                    "a command of the shell was refused: there are %u HTTP connections, http.max-connections, none has "
+                    "more of them, and its own are at work",
+                    shares_connections(server->options.shares, PEER_READERS));
+    }
     g_free(of);
     close(fd);
 }
