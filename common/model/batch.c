@@ -8,6 +8,8 @@
 #define BATCH_KEPT_BYTES ((gsize)4 * 1024 * 1024)
 /* Room for so many annotations at least. */
 #define ANNOTATIONS_LEAST 64u
+/* And at most for so many more at once: what is kept is not much more than what was used. */
+#define ANNOTATIONS_MOST 65536u
 
 static guint string_hash(gconstpointer key) {
     const BatchString *string = key;
@@ -113,12 +115,12 @@ void batch_add_parent(SpanBatch *batch, SpanId parent) {
     last_span(batch)->n_parents++;
 }
 
-/* Makes room for as many again. GLib divides at each append to see whether there is room, which for a span of ten
+/* Makes room for as many again, within limits. GLib divides at each append to see whether there is room, which for a span of ten
  * annotations costs more than to copy them. */
 static void make_annotations_room(SpanBatch *batch) {
     GArray *annotations = batch->annotations;
     const guint used = annotations->len;
-    batch->annotations_room = used + MAX(used, ANNOTATIONS_LEAST);
+    batch->annotations_room = used + CLAMP(used, ANNOTATIONS_LEAST, ANNOTATIONS_MOST);
     g_array_set_size(annotations, batch->annotations_room);
     annotations->len = used;
 }
