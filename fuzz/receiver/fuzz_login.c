@@ -1,11 +1,24 @@
 /* What decides who somebody is: the file of tokens, SASL's messages before the first frame, and the headers of a
  * request. The first byte of the input says which. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fuzz/target.h"
 #include "receiver/http/login.h"
 #include "receiver/secure/sasl.h"
 #include "receiver/secure/tokens.h"
+
+/* Of each line, by the begin of its hash. */
+static void look_at_roles(const Tokens *tokens, const char *text) {
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++) {
+        char name[65], mark[17];
+        if (sscanf(*line, "%64s %*s %16s", name, mark) != 2) continue;
+        g_autofree char *principal = g_strconcat("token:", name, NULL);
+        const guint roles = tokens_roles(tokens, principal, g_ascii_strtoull(mark, NULL, 16), 0);
+        g_assert_cmpuint(roles, <=, ACCESS_ALL);
+    }
+}
 
 static void look_at_tokens(const char *text) {
     g_autoptr(GError) error = NULL;
@@ -14,7 +27,7 @@ static void look_at_tokens(const char *text) {
     if (tokens == NULL) return;
     TokenMark mark;
     g_assert_null(tokens_find(tokens, TOKEN_ANY_USER, text, 0, &mark)); /* no file holds its own hash */
-    g_assert_cmpuint(tokens_roles(tokens, "token:a", 0, 0), <=, ACCESS_ALL);
+    look_at_roles(tokens, text);
     tokens_ended(tokens, 0, G_MAXINT64);
 }
 
