@@ -38,11 +38,15 @@ static void add_drops(const json_t *drops, Group *group) {
     }
 }
 
+static gint64 last_seen_of(const json_t *sender) { return field_int(sender, "last_seen_time_ns"); }
+
+/* What a process had queued when it was seen last does not count a minute later: it may have ended. The group's
+ * last_seen_ns is that of all of it already. */
 static void add_sender(const json_t *sender, Group *group) {
     group->processes++;
     group->sent += field_number(sender, "spans_sent");
-    group->queued += field_number(sender, "spans_queued");
-    group->last_seen_ns = MAX(group->last_seen_ns, field_int(sender, "last_seen_time_ns"));
+    if (group->last_seen_ns - last_seen_of(sender) <= NS_PER_MINUTE)
+        group->queued += field_number(sender, "spans_queued");
     add_drops(field_object(sender, "drops"), group);
 }
 
@@ -89,8 +93,10 @@ void show_status_senders(const json_t *senders, const ShowOptions *options, GStr
         const json_t *first = json_array_get(senders, i);
         const char *name = field_text(first, "sender");
         Group group = {.drops = json_object()};
-        do add_sender(json_array_get(senders, i++), &group);
-        while (i < n && same_group(name, field_text(json_array_get(senders, i), "sender")));
+        gsize end = i;
+        for (; end < n && same_group(name, field_text(json_array_get(senders, end), "sender")); end++)
+            group.last_seen_ns = MAX(group.last_seen_ns, last_seen_of(json_array_get(senders, end)));
+        while (i < end) add_sender(json_array_get(senders, i++), &group);
         append_group(&options->style, first, &group, table);
         grouped |= group.processes > 1;
         json_decref(group.drops);
