@@ -35,7 +35,8 @@ const Command command_trace = {
     .arguments = "ID",
     .min_arguments = 1,
     .max_arguments = 1,
-    .missing = "which trace? Give its ID (16 hex digits; 'plumb traces' lists them) or that of one of its spans (32)",
+    .missing = "which trace? Give its ID (16 hex digits; 'plumb traces' lists them; or OpenTelemetry's 32) or that of "
+               "one of its spans (32)",
     .summary = "one trace as a tree",
     .about =
         "Shows one trace as a tree: when each call began (after the begin of the trace), how long it took, where it\n"

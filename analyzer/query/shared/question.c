@@ -177,14 +177,17 @@ static gboolean is_trace_of_others(Archive *archive, SpanId id) {
 
 gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error) {
     const char *text = params_text(asked->params, name);
-    if (!text) return fail(error, PLUMB_ERROR_INPUT, "%s is missing: 16 hex digits of a trace or 32 of a span", name);
+    if (!text)
+        return fail(error, PLUMB_ERROR_INPUT,
+                    "%s is missing: 16 hex digits of a trace, or 32 of a span or of a trace of OpenTelemetry", name);
     char padded[SPAN_ID_TEXT_BYTES] = "00000000000000000000000000000000";
     gsize length = strlen(text);
     if (length == 16 || length == 32) memcpy(padded, text, length);
     if ((length != 16 && length != 32) || !span_id_parse(padded, 32, id))
         return fail(error, PLUMB_ERROR_INPUT,
-                    "%s \"%s\" is not understood: use the 16 hex digits of a trace or the 32 of one of its spans", name,
-                    text);
+                    "%s \"%s\" is not understood: use the 16 hex digits of a trace, or the 32 of one of its spans "
+                    "or of a trace of OpenTelemetry",
+                    name, text);
     *one_span = length == 32;
     if (*one_span && is_trace_of_others(asked->archive, *id)) {
         *id = (SpanId){id->span, 0};
