@@ -187,8 +187,7 @@ SECURE_ATTACKS = [CONTROL, silent_sockets, handshake_storm, greedy_principal, wo
 
 
 def attack_niced(attack, site):
-    if attack is not CONTROL:
-        os.nice(19)
+    os.nice(19)
     attack(site)
 
 
