@@ -115,8 +115,8 @@ void batch_add_parent(SpanBatch *batch, SpanId parent) {
     last_span(batch)->n_parents++;
 }
 
-/* Makes room for as many again, within limits. GLib divides at each append to see whether there is room, which for a span of ten
- * annotations costs more than to copy them. */
+/* Makes room for as many again, within limits. GLib divides at each append to see whether there is room, which for a
+ * span of ten annotations costs more than to copy them. */
 static void make_annotations_room(SpanBatch *batch) {
     GArray *annotations = batch->annotations;
     const guint used = annotations->len;
