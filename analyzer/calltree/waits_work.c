@@ -9,7 +9,7 @@
 /* Of what comes into a station, what the station before it has at least to receive when its network is the slow one. */
 #define LINK_SHARE 16
 
-/* An acknowledgement that takes less is on its way: packets of healthy pipelines are many, and clocks differ by as much. */
+/* An acknowledgement that takes less is on its way: healthy pipelines have many, and clocks differ by as much. */
 #define ANSWER_NS NS_PER_MS
 
 /* How much a station has to do. */
