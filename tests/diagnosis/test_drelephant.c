@@ -200,6 +200,7 @@ static void test_rates(void) {
     assert_rule(&made, "failed stages", SEVERITY_MODERATE);
 }
 
+/* The note on the tool's limits is not said of others. */
 static void assert_told(const Made *made, const char *told, const char *rule, Severity expected) {
     GError *error = NULL;
     ElephantLimits limits;
@@ -208,6 +209,7 @@ static void assert_told(const Made *made, const char *told, const char *rule, Se
     g_assert_no_error(error);
     g_autoptr(Elephant) elephant = elephant_judge(made->facts, &limits);
     g_assert_cmpuint(row_of(elephant, rule)->severity, ==, expected);
+    g_assert_null(row_of(elephant, rule)->note);
 }
 
 /* Each list can be told: of every rule that one has, and of no other. */
@@ -223,6 +225,7 @@ static void test_told_limits(void) {
     assert_told(&made, "executor-memory=1g/2g/3g/5g,gc=0/0/0/0", "executor memory", SEVERITY_SEVERE);
     assert_told(&made, "executor-memory=1g/2g/3g/5g,gc=0/0/0/0", "garbage collection", SEVERITY_CRITICAL);
     assert_told(&made, "failures=0.1/0.3/0.4/0.5", "failed tasks of a stage", SEVERITY_SEVERE);
+    assert_told(&made, "failures=0.2/0.3/never/0.5", "failed tasks of a stage", SEVERITY_MODERATE);
     assert_told(&made, "failures=never/never/never/0.5", "failed tasks of a stage", SEVERITY_NONE);
     assert_told(&made, "little-gc=0.07/0.06/0.05/never", "little garbage collection", SEVERITY_MODERATE);
     assert_told(&made, "failed-tasks=0.5/0.6/0.7/0.8", "failed tasks", SEVERITY_NONE);

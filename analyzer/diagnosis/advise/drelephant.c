@@ -204,11 +204,14 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
 
 /* ---- stages, jobs, garbage collection ---- */
 
-/* Its limits have none for SEVERE. */
+/* The tool's own limits have none for SEVERE. */
 static void failures_row(Elephant *elephant, ElephantGroup group, const char *rule, double rate, char *text) {
     const double *limits = elephant_limits(elephant, LIMITS_FAILURES);
+    ElephantLimits own;
+    elephant_limits_init(&own);
+    const gboolean told = memcmp(limits, own.of[LIMITS_FAILURES], sizeof own.of[LIMITS_FAILURES]) != 0;
     ElephantRow *row = elephant_row(elephant, group, rule, elephant_reached(rate, limits), text);
-    if (isnan(limits[2]) && rate >= FAILURES_SEVERE && row->severity < SEVERITY_SEVERE)
+    if (!told && rate >= FAILURES_SEVERE && row->severity < SEVERITY_SEVERE)
         row->note = g_strdup_printf("corrected: severe (from %.3g on, which the tool never says)", FAILURES_SEVERE);
 }
 
