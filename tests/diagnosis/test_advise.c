@@ -15,10 +15,12 @@ static void test_healthy(void) {
 
 /* ---- data ---- */
 
-static void assert_spill_cost(const Made *made, double ms) {
+static void assert_cost(const Made *made, const char *rule, double ms) {
     g_autoptr(Advice) advice = advise(made->facts, FALSE);
-    g_assert_cmpfloat_with_epsilon(finding_of(advice, "spill")->cost_ms, ms, 1);
+    g_assert_cmpfloat_with_epsilon(finding_of(advice, rule)->cost_ms, ms, 1);
 }
+
+static void assert_spill_cost(const Made *made, double ms) { assert_cost(made, "spill", ms); }
 
 /* 200 tasks had 96 MiB and spilled 212 MiB each: 200 x 308 / 96 = 641.67. */
 static void test_spill(void) {
@@ -56,6 +58,12 @@ static void test_spill(void) {
     stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 180000;
     assert_spill_cost(&made, 33920 + 20000); /* 1.2 times, and the disk, which is more */
     stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] = 0;
+    stage->sums[METRIC_SHUFFLE_WRITE_NS] = 180000.0 * NS_PER_MS;
+    assert_spill_cost(&made, 33920 + 20000);
+    stage->sums[METRIC_SHUFFLE_WRITE_NS] = 0;
+    stage->sums[METRIC_OUTPUT_BYTES] = 1; /* it may have waited for files that it wrote */
+    assert_spill_cost(&made, 33920 + 20000);
+    stage->sums[METRIC_OUTPUT_BYTES] = 0;
     stage->python = TRUE;
     assert_spill_cost(&made, 33920 + 20000);
     stage->python = FALSE;

@@ -4,6 +4,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/allowance.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/model/stage_label.h"
 #include "common/store/store.h"
@@ -213,6 +214,57 @@ static SparkQuery *add_query(SparkRecords *records, gint64 number, const SparkPl
     query->app = "app-20201121105300-0001", query->query = number, query->part = 0;
     query->plan = (SparkPlan){plan, n};
     return query;
+}
+
+/* What 1,250 MiB cost that a task spilled, which worked 25 s of 100. Of its query's plan, the Sort counts with it. */
+static gint64 spill_cost_ms(const SparkPlanNode *plan, guint32 n) {
+    static const SparkRdd rdds[] = {{.id = 3, .name = "ShuffledRowRDD", .scope = "Exchange"}};
+    static const gint64 counted[] = {7, 1250LL << 20};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    SparkApp *app = add_app(records, "app-20201121105300-0001", "Orders", 0);
+    app->end_ms = BASE_MS + 100000, app->version = "3.2.4", app->log_complete = 1;
+    SparkStage *stage = add_stage(records, 1, 0, 0);
+    stage->rdds = (SparkRdds){rdds, 1}, stage->values = (SparkNumbers){counted, G_N_ELEMENTS(counted)};
+    add_query(records, 1, plan, n);
+    add_task(records, &(TaskRow){1, 0, 0, "node-1", 0, 100000, TASK_SUCCESS, -1, 0, 1 << 26, -1, 0});
+    gint64 *metrics = g_array_index(records->of[SPARK_TASK], SparkTask, 0).metrics;
+    metrics[METRIC_RUN_MS] = 100000, metrics[METRIC_CPU_NS] = 25000 * NS_PER_MS, metrics[METRIC_GC_MS] = 0;
+    metrics[METRIC_MEMORY_SPILLED_BYTES] = counted[1];
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+
+    json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&all=true");
+    const json_t *findings = json_object_get(answer, "findings");
+    for (gsize i = 0; i < json_array_size(findings); i++) {
+        const json_t *row = json_array_get(findings, i);
+        if (strcmp(json_string_value(json_object_get(row, "rule")), "spill") == 0)
+            return json_integer_value(json_object_get(row, "cost_ns")) / NS_PER_MS;
+    }
+    return -1;
+}
+
+/* Who waits for Python tells nothing of a busy processor: nodes of Python that count with the stage, and those that
+ * count nothing. Others are another stage's. */
+static void test_spill_beside_python(void) {
+    static const SparkPlanMetric sorted[] = {{"spill size", "size", 7}}, elsewhere[] = {{"data sent", "size", 9}};
+    const SparkPlanNode sort = {.name = "Sort", .parent = 0, .metrics = {sorted, 1}};
+    static const struct {
+        SparkPlanNode node;
+        gint64 cost_ms;
+    } table[] = {
+        {{.name = "Filter", .parent = -1}, 40000},
+        {{.name = "BatchEvalPython", .parent = -1}, 10000},
+        {{.name = "ArrowEvalPython", .parent = -1, .metrics = {elsewhere, 1}}, 40000},
+        {{.name = "MapInPandas", .parent = -1, .metrics = {sorted, 1}}, 10000},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+        const SparkPlanNode plan[] = {table[i].node, sort};
+        g_assert_cmpint(spill_cost_ms(plan, G_N_ELEMENTS(plan)), ==, table[i].cost_ms);
+    }
 }
 
 /* Spark tells what was cached, and an exchange that is used again, in each plan that has it, with the same
@@ -537,6 +589,7 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, &cases[i], test_documents);
     }
     g_test_add_func("/query/spark/advice", test_advice);
+    g_test_add_func("/query/spark/spill-beside-python", test_spill_beside_python);
     g_test_add_func("/query/spark/used-again", test_used_again);
     g_test_add_func("/query/spark/exclusion-of-before", test_exclusion_of_before);
     g_test_add_func("/query/spark/advice/beside-damage", test_advice_beside_damage);

@@ -64,8 +64,8 @@ static double spill_data(const AdviseStage *stage) {
                stage->sums[METRIC_SHUFFLE_WRITE_BYTES]);
 }
 
-/* Of a stage's tasks, ms: what they worked (processor and garbage collection), and what they waited beside fetching.
- * worked_ms 0: not known. */
+/* Of a stage's tasks, ms: what they worked (processor and garbage collection), and what they waited beside fetching and
+ * writing shuffles. worked_ms 0: not known. */
 typedef struct Work {
     double worked_ms, waited_ms;
 } Work;
@@ -73,7 +73,9 @@ typedef struct Work {
 static Work work_of(const AdviseStage *stage) {
     if (stage->sums[METRIC_CPU_NS] <= 0) return (Work){0, 0};
     const double worked_ms = stage->sums[METRIC_CPU_NS] / (double)NS_PER_MS + stage->sums[METRIC_GC_MS];
-    const double ran_ms = stage->sums[METRIC_RUN_MS] - stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS];
+    const double shuffled_ms =
+        stage->sums[METRIC_SHUFFLE_FETCH_WAIT_MS] + stage->sums[METRIC_SHUFFLE_WRITE_NS] / (double)NS_PER_MS;
+    const double ran_ms = stage->sums[METRIC_RUN_MS] - shuffled_ms;
     return (Work){worked_ms, MAX(ran_ms - worked_ms, 0)};
 }
 
@@ -85,7 +87,8 @@ static double spill_cost(const AdviseStage *stage) {
     const double code_ms = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
     double cost_ms = code_ms + 2 * stage->sums[METRIC_DISK_SPILLED_BYTES] / SPILL_DISK_A_MS;
     if (work.worked_ms > 0) {
-        const gboolean others = !stage->sql || stage->python || reads_input(stage);
+        const gboolean files = reads_input(stage) || stage->sums[METRIC_OUTPUT_BYTES] > 0;
+        const gboolean others = !stage->sql || stage->python || files;
         const double times = others ? 1 : 1 + work.waited_ms / work.worked_ms;
         cost_ms = MAX(MIN(cost_ms, code_ms + work.waited_ms), code_ms * times);
     }

@@ -188,9 +188,17 @@ static gboolean calls_python(const SparkPlanNode *node) {
     return FALSE;
 }
 
+/* Nodes that count nothing may be of any stage of their query: before Spark 3.4 Python's are such ones. */
+static gboolean may_call_python(const SparkQuery *query) {
+    for (guint32 i = 0; query != NULL && i < query->plan.n && allowance_goes_on(); i++)
+        if (query->plan.items[i].metrics.n == 0 && calls_python(&query->plan.items[i])) return TRUE;
+    return FALSE;
+}
+
 void plan_facts_stage(AdviseStage *stage, const AppPlans *plans, const SparkStage *record, SparkRecords *texts) {
     const SparkQuery *query = app_plans_query_of(plans, record);
     stage->query = query != NULL ? query->query : -1;
+    stage->python = may_call_python(query);
     for (guint32 i = 0; i + 1 < record->values.n; i += 2) {
         const SparkPlanNode *node = app_plans_node(plans, record->values.items[i]);
         const double bytes = (double)record->values.items[i + 1];
