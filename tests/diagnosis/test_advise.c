@@ -166,6 +166,14 @@ static void test_few_partitions(void) {
     assert_change(few, 0, "spark.sql.shuffle.partitions", "8"); /* 1 GiB / 128 MiB, and 2 x 4 cores */
     g_assert_cmpfloat_with_epsilon(few->saves_ms, 90000 * 4 - 180000, 1);
 
+    AdviseStage other = {.stage = 8, .end_ms = 180000, .task_ms = 280000}; /* 140 s of the 180 that were idle */
+    g_array_append_val(made.facts->stages, other);
+    assert_cost(&made, "few-partitions", 40000);
+    g_array_index(made.facts->stages, AdviseStage, 1).task_ms = 360000;
+    ASSERT_FINDS(made, "few-partitions", FALSE);
+    g_array_set_size(made.facts->stages, 1);
+    stage = made_stage(&made);
+
     stage->time = made_spread(1999, 1999);
     ASSERT_FINDS(made, "few-partitions", FALSE);
     stage->shuffle = made_spread(512 * MIB + 1, 512 * MIB + 1);
@@ -268,6 +276,34 @@ static void test_skew(void) {
     made.facts->slots = 5;
     g_autoptr(Advice) waves = advise(made.facts, FALSE);
     g_assert_cmpuint(finding_of(waves, "skew")->partitions, ==, 10);
+}
+
+/* Cores that another stage had meanwhile did not stand idle. One of another profile has other cores. */
+static void test_skew_beside_a_stage(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = made_stage(&made);
+    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
+    stage->run = stage->time = made_spread(10000, 40000);
+    stage->end_ms = stage->begin_ms + 200000; /* 440 s of cores idle, 90 of them while the longest task ran alone */
+    assert_cost(&made, "skew", 90000);
+
+    const gint64 middle_ms = stage->begin_ms + 100000;
+    AdviseStage other = {.stage = 8, .begin_ms = middle_ms, .end_ms = middle_ms + 200000, .task_ms = 780000};
+    g_array_append_val(made.facts->stages, other); /* half of it beside that stage: 50 s are left */
+    assert_cost(&made, "skew", 50000);
+    advise_stage(made.facts, 1)->end_ms = middle_ms; /* nothing of it */
+    advise_stage(made.facts, 1)->begin_ms = middle_ms - 400000;
+    made_stage(&made)->begin_ms = middle_ms;
+    made_stage(&made)->end_ms = middle_ms + 200000;
+    assert_cost(&made, "skew", 90000);
+
+    const AdviseProfile profile = {.given = {.profile = 3}, .slots = 8};
+    g_array_append_val(made.facts->profiles, profile);
+    other.profile = 3, other.begin_ms = middle_ms, other.end_ms = middle_ms + 200000;
+    g_array_append_val(made.facts->stages, other);
+    assert_cost(&made, "skew", 90000);
 }
 
 /* ---- memory ---- */
@@ -738,6 +774,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/few-partitions", test_few_partitions);
     g_test_add_func("/advise/small-input", test_small_input);
     g_test_add_func("/advise/skew", test_skew);
+    g_test_add_func("/advise/skew/beside-a-stage", test_skew_beside_a_stage);
     g_test_add_func("/advise/memory", test_memory);
     g_test_add_func("/advise/overhead", test_overhead);
     g_test_add_func("/advise/overhead-off-heap", test_overhead_beside_off_heap);

@@ -1,6 +1,7 @@
 /* Rules about how much data a task has: spilling, partitions, small inputs, skew. */
 #include <math.h>
 
+#include "analyzer/diagnosis/advise/busy.h"
 #include "analyzer/diagnosis/advise/rules.h"
 #include "common/base/clock.h"
 
@@ -204,8 +205,10 @@ static double needed_of(const Needed *needed, const AdviseStage *stage) {
     return stage->sql ? needed->of_sql : needed->of_rdd;
 }
 
-static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, Advice *advice) {
-    const gboolean large = stage->shuffle.median > FEW_BYTES, idle = stage->tasks < stage_slots(facts, stage);
+static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed, double idle_ms,
+                      Advice *advice) {
+    const gboolean large = stage->shuffle.median > FEW_BYTES;
+    const gboolean idle = stage->tasks < stage_slots(facts, stage) && idle_ms > 0;
     const double wanted = MAX(needed_of(needed, stage), idle ? 2.0 * stage_slots(facts, stage) : 0);
     const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
     Finding *finding = advice_add(advice, "few-partitions", large ? FINDING_LIKELY : FINDING_POSSIBLE);
@@ -217,8 +220,11 @@ static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const 
                      stage_slots(facts, stage));
     finding_evidence(finding, "median time of a task: %.1f s", stage->time.median / 1e3);
     finding_stage(finding, stage);
-    finding->cost_ms = idle ? wall_ms * (stage_slots(facts, stage) - stage->tasks) : stage->task_ms * 0.1;
-    finding->saves_ms = idle ? MAX(wall_ms * stage_slots(facts, stage) - stage->task_ms, 0) : 0;
+    if (idle)
+        finding->cost_ms = MIN(wall_ms * (stage_slots(facts, stage) - stage->tasks), idle_ms);
+    else
+        finding->cost_ms = large ? stage->task_ms * 0.1 : 0;
+    finding->saves_ms = idle ? idle_ms : 0;
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %s%u cores: %.0f",
                                        idle ? "2 x " : "", stage_slots(facts, stage), wanted);
@@ -236,8 +242,11 @@ static gboolean has_few(const AdviseFacts *facts, const AdviseStage *stage) {
 void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
     if (hosts_to_blame(facts, advice, "few-partitions")) return;
     const Needed needed = partitions_needed(facts);
-    for (guint i = 0; i < facts->stages->len; i++)
-        if (has_few(facts, advise_stage(facts, i))) few_stage(facts, advise_stage(facts, i), &needed, advice);
+    g_autoptr(GArray) busy = busy_times(facts);
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (has_few(facts, stage)) few_stage(facts, stage, &needed, idle_beside(facts, busy, stage), advice);
+    }
 }
 
 static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage, const Needed *needed) {
@@ -358,16 +367,14 @@ static guint32 even_partitions(const AdviseFacts *facts, const AdviseStage *stag
     return (MAX(stage->tasks, 2 * slots) + slots - 1) / slots * slots;
 }
 
-/* What cores stood idle: while the longest task ran alone, and no more than the stage left of them. */
-static double skew_saves(const AdviseFacts *facts, const AdviseStage *stage, double alone_ms) {
-    const double slots = MAX(stage_slots(facts, stage), 1);
-    const double idle_ms = (double)(stage->end_ms - stage->begin_ms) * slots - stage->task_ms;
-    return CLAMP(alone_ms * (slots - 1), 0, MAX(idle_ms, 0));
+/* What cores stood idle: while the longest task ran alone, and no more than they did while the stage ran. */
+static double skew_saves(const AdviseFacts *facts, const AdviseStage *stage, double idle_ms) {
+    const double alone_ms = MAX(stage->time.max - stage->time.p75, 0);
+    return MIN(alone_ms * (MAX(stage_slots(facts, stage), 1) - 1), idle_ms);
 }
 
-static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, double idle_ms, Advice *advice) {
     const AdviseSpread *data = data_of(stage);
-    const double alone_ms = MAX(stage->time.max - stage->time.p75, 0);
     Finding *finding = advice_add(advice, "skew", FINDING_LIKELY);
     g_autofree char *name = stage_text(stage), *most = bytes_text(data->max), *middle = bytes_text(data->median);
 
@@ -378,7 +385,7 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
                      stage->time.max_task, name, stage->time.max / 1e3, stage->time.median / 1e3, data->max_task);
     finding_stage(finding, stage);
     finding_task(finding, data->max_task);
-    finding->cost_ms = finding->saves_ms = skew_saves(facts, stage, alone_ms);
+    finding->cost_ms = finding->saves_ms = skew_saves(facts, stage, idle_ms);
     if (finding->cost_ms <= 0) {
         finding_evidence(finding, "no core stood idle for it: other tasks had them meanwhile");
         finding->certainty = FINDING_POSSIBLE;
@@ -396,9 +403,10 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advic
 }
 
 void rule_skew(const AdviseFacts *facts, Advice *advice) {
+    g_autoptr(GArray) busy = busy_times(facts);
     for (guint i = 0; i < facts->stages->len; i++) {
         const AdviseStage *stage = advise_stage(facts, i);
         if (!is_skewed(stage) || stage->node_ms > stage->time.max / 2) continue;
-        skew_stage(facts, stage, advice);
+        skew_stage(facts, stage, idle_beside(facts, busy, stage), advice);
     }
 }
