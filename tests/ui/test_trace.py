@@ -422,7 +422,9 @@ def test_clocks_are_told_and_aligned(large, open_page, ask_plumb):
     page = open_page(large[0])
     page.open(f"trace/{trace}")
     client, fine, off = "edge1.example.org", load.host_of(1), load.host_of(2)
-    assert page.text(".notice > span") == (f"The clock of {off} is {load.AHEAD_MS}.0 ms ahead of that of {client}.")
+    assert page.text(".notice > span") == (
+        f"If calls end within their callers, the clock of {off} is {load.AHEAD_MS}.0 ms ahead of that of {client}."
+    )
     cells = {cells[0].strip(): [text.strip() for text in cells[1:]] for cells in page.cells("Clocks")}
     assert cells == {
         off: ["20.0 ms ahead", "± 500 µs", "3"],

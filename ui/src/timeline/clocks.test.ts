@@ -37,6 +37,17 @@ describe('clocks', () => {
     expect(coarse.map(({ doubt }) => doubt)).toEqual([2 * MS, 3 * MS])
   })
 
+  it('are not told by calls that contradict each other', () => {
+    const late = [0, 1, 5000, 1] as const // a consumer: it begins long after its caller ended
+    expect(clockPairs(callsOf([[-1, 0, 0, 10], late, [0, 1, 1, 8]]), new Uint8Array(3), hostOf)).toEqual([])
+    const drifted = callsOf([
+      [-1, 0, 0, 10],
+      [0, 1, 0, 9.9],
+      [0, 1, 0.5, 9.9],
+    ])
+    expect(clockPairs(drifted, new Uint8Array(3), hostOf).length).toBe(1)
+  })
+
   it('are told against one host, over others', () => {
     const offsets = clockOffsets(pairs, 0)
     expect(offsets).toEqual([

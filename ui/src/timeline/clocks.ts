@@ -24,6 +24,8 @@ export interface ClockOffset {
 
 const MILLISECONDS = 16
 const NS_PER_MS = 1_000_000
+/** How much a clock may run off meanwhile, as a share of the time. */
+const DRIFT = 1e-4
 
 const turned = (pair: ClockPair): ClockPair => ({ ...pair, from: pair.to, to: pair.from, offset: -pair.offset })
 
@@ -33,6 +35,9 @@ class Told {
   readonly offset: number[] = []
   readonly doubt: number[] = []
   readonly samples: number[] = []
+  /** By all calls the offset is at least the one and at most the other. */
+  readonly low: number[] = []
+  readonly high: number[] = []
 
   add(pair: number, offset: number, doubt: number): void {
     const at = this.places.get(pair)
@@ -41,22 +46,29 @@ class Told {
       this.offset.push(offset)
       this.doubt.push(doubt)
       this.samples.push(1)
+      this.low.push(offset - doubt)
+      this.high.push(offset + doubt)
       return
     }
     this.samples[at]!++
+    this.low[at] = Math.max(this.low[at]!, offset - doubt)
+    this.high[at] = Math.min(this.high[at]!, offset + doubt)
     if (doubt > this.doubt[at]! || (doubt === this.doubt[at] && offset >= this.offset[at]!)) return
     this.offset[at] = offset
     this.doubt[at] = doubt
   }
 }
 
-/** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. */
+/** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. Where no offset fits all
+    calls of two hosts, some end outside their callers, as those do that nobody waits for, and tell nothing. */
 export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: ArrayLike<number>): ClockPair[] {
   const { parent, process, begin, duration } = calls
   const hosts = hostOf.length // there are no more
   const told = new Told()
+  let latest = 0
   for (let row = 0; row < calls.rows; row++) {
     const above = parent[row]!
+    latest = Math.max(latest, begin[row]!)
     if (above < 0 || duration[row]! < 0 || process[above] === process[row]) continue
     const delay = duration[above]! - duration[row]!
     const from = hostOf[process[above]!]!
@@ -68,13 +80,16 @@ export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: Array
     if (from < to) told.add(from * hosts + to, offset, doubt)
     else told.add(to * hosts + from, -offset, doubt)
   }
-  return [...told.places].map(([pair, at]) => ({
-    from: Math.floor(pair / hosts),
-    to: pair % hosts,
-    offset: told.offset[at]!,
-    doubt: told.doubt[at]!,
-    samples: told.samples[at]!,
-  }))
+  const slack = NS_PER_MS + latest * DRIFT
+  return [...told.places]
+    .filter(([, at]) => told.low[at]! <= told.high[at]! + slack)
+    .map(([pair, at]) => ({
+      from: Math.floor(pair / hosts),
+      to: pair % hosts,
+      offset: told.offset[at]!,
+      doubt: told.doubt[at]!,
+      samples: told.samples[at]!,
+    }))
 }
 
 /** Of each host that calls lead to from the reference, by the way that is known best. */

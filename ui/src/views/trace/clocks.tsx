@@ -92,7 +92,7 @@ export function ClockNotice({ clocks }: { clocks: Clocks }): VNode {
   return (
     <p class="notice warn">
       <span>
-        {tx('The clock of {host} is {ahead} of that of {reference}{more}.', {
+        {tx('If calls end within their callers, the clock of {host} is {ahead} of that of {reference}{more}.', {
           host: <a href={linkTo('hosts', clocks.hosts[worst.host])}>{host}</a>,
           ahead: aheadText(worst.offset),
           reference: visible(clocks.hosts[clocks.reference]!),
