@@ -74,5 +74,6 @@ describe('clocks', () => {
     const aligned = alignCalls(early, [0, 1], [{ host: 1, offset: -4 * MS, doubt: 1, samples: 1 }])
     expect(Math.min(...aligned.calls.begin)).toBe(0)
     expect(aligned.calls.begin[1]! - aligned.calls.begin[0]!).toBe(-3.5 * MS)
+    expect([...aligned.moved, aligned.first]).toEqual([0, -4 * MS, -4 * MS])
   })
 })

@@ -123,6 +123,8 @@ export interface Aligned {
   readonly calls: Calls
   /** Of each process: what was added to its times. */
   readonly moved: Float64Array
+  /** What was taken off all times then, so that the first begin is 0. */
+  readonly first: number
   /** From the first begin to the last end. */
   readonly length: number
 }
@@ -133,10 +135,10 @@ export function alignCalls(calls: Calls, hostOf: ArrayLike<number>, offsets: rea
   const moved = Float64Array.from(hostOf, (host) => byHost.get(host) ?? 0)
   let first = Infinity
   for (let row = 0; row < calls.rows; row++) first = Math.min(first, calls.begin[row]! + moved[calls.process[row]!]!)
-  if (first < Infinity) moved.forEach((by, process) => (moved[process] = by - first))
-  const begin = calls.begin.map((at, row) => at + moved[calls.process[row]!]!)
+  if (first === Infinity) first = 0
+  const begin = calls.begin.map((at, row) => at + moved[calls.process[row]!]! - first)
   const shifted = { ...calls, begin }
   let length = 1
   for (let row = 0; row < calls.rows; row++) length = Math.max(length, endOf(shifted, row))
-  return { calls: shifted, moved, length }
+  return { calls: shifted, moved, first, length }
 }

@@ -45,8 +45,9 @@ export interface Trace extends Laid {
   readonly flags: Column
   readonly idHigh: Column
   readonly idLow: Column
-  /** Where clocks are aligned: what was added to the times of each process, and how long all takes then. */
+  /** Where clocks are aligned, as of Aligned. */
   readonly moved?: Float64Array
+  readonly first?: number
   readonly length?: number
 }
 
@@ -66,7 +67,7 @@ export function notesOf(trace: Trace, row: number, span: SpanAnswer['row'] | und
 
 /** When a call began by its host's own clock. */
 export const recordedBegin = (trace: Trace, row: number): number =>
-  trace.calls.begin[row]! - (trace.moved?.[trace.calls.process[row]!] ?? 0)
+  trace.calls.begin[row]! - (trace.moved?.[trace.calls.process[row]!] ?? 0) + (trace.first ?? 0)
 
 export const COLUMNS = 'begin,duration,parent,function,process,flags,id_high,id_low'
 
@@ -158,9 +159,9 @@ export const layHidden = (trace: Trace, hidden: Uint8Array, signal: AbortSignal)
   layAside<LaidLines>({ calls: trace.calls, hidden }, [], signal)
 
 /** At the times of one clock. What calls had of their own stays: nothing that is stored is corrected. */
-export async function layAligned(trace: Trace, { calls, moved, length }: Aligned, signal: AbortSignal): Promise<Trace> {
+export async function layAligned(trace: Trace, { calls, ...aligned }: Aligned, signal: AbortSignal): Promise<Trace> {
   const laid = await layAside<Laid>({ calls }, [], signal)
-  return { ...trace, ...laid, tree: trace.tree, moved, length }
+  return { ...trace, ...laid, tree: trace.tree, ...aligned }
 }
 
 /** The share of each call for which the root waited, in nanoseconds. */
