@@ -94,7 +94,12 @@ export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: Array
 
 /** Of each host that calls lead to from the reference, by the way that is known best. */
 export function clockOffsets(pairs: readonly ClockPair[], reference: number): ClockOffset[] {
-  const ways = [...pairs, ...pairs.map(turned)]
+  const ways = new Map<number, ClockPair[]>()
+  for (const way of [...pairs, ...pairs.map(turned)]) {
+    const others = ways.get(way.from)
+    if (others === undefined) ways.set(way.from, [way])
+    else others.push(way)
+  }
   const near = new Map<number, ClockOffset>()
   const done = new Map<number, ClockOffset>()
   let at: ClockOffset | undefined = { host: reference, offset: 0, doubt: 0, samples: 0 }
@@ -102,9 +107,9 @@ export function clockOffsets(pairs: readonly ClockPair[], reference: number): Cl
     const here: ClockOffset = at
     done.set(here.host, here)
     near.delete(here.host)
-    for (const way of ways) {
+    for (const way of ways.get(here.host) ?? []) {
       const doubt = here.doubt + way.doubt
-      if (way.from !== here.host || done.has(way.to) || (near.get(way.to)?.doubt ?? Infinity) <= doubt) continue
+      if (done.has(way.to) || (near.get(way.to)?.doubt ?? Infinity) <= doubt) continue
       near.set(way.to, { host: way.to, offset: here.offset + way.offset, doubt, samples: way.samples })
     }
     at = [...near.values()].reduce<ClockOffset | undefined>(

@@ -11,6 +11,10 @@ import { visible } from '../../text/visible.ts'
 import { alignCalls, clockOffsets, clockPairs, isReal, type ClockOffset } from '../../timeline/clocks.ts'
 import { layAligned, type Trace } from './model.ts'
 
+/** Of more hosts clocks are not computed: it would hold the page up. */
+const MOST_HOSTS = 2000
+const ROWS = 100
+
 export interface Clocks {
   readonly hosts: readonly string[]
   readonly hostOf: readonly number[]
@@ -19,18 +23,20 @@ export interface Clocks {
   readonly reference: number
 }
 
+const UNKNOWN: Clocks = { hosts: [], hostOf: [], offsets: [], reference: -1 }
+
 function clocksOf(trace: Trace): Clocks {
   const { processes } = trace.head
   const hosts = [...new Set(processes.flatMap(({ host }) => (host === undefined ? [] : [host])))].sort()
-  const hostOf = processes.map(({ host }) => (host === undefined ? -1 : hosts.indexOf(host)))
+  if (hosts.length > MOST_HOSTS) return UNKNOWN
+  const numbers = new Map(hosts.map((host, number) => [host, number]))
+  const hostOf = processes.map(({ host }) => (host === undefined ? -1 : numbers.get(host)!))
   const reference = trace.rows === 0 ? -1 : hostOf[trace.calls.process[0]!]!
   const pairs = clockPairs(trace.calls, trace.flags, hostOf)
   const offsets = reference < 0 ? [] : clockOffsets(pairs, reference)
   offsets.sort((a, b) => Number(isReal(b)) - Number(isReal(a)) || Math.abs(b.offset) - Math.abs(a.offset))
   return { hosts, hostOf, offsets, reference }
 }
-
-const UNKNOWN: Clocks = { hosts: [], hostOf: [], offsets: [], reference: -1 }
 
 /** Once the calls are drawn: of a million they take as long as some frames. */
 export function useClocks(trace: Trace): Clocks {
@@ -166,7 +172,15 @@ export function ClockTable({ clocks }: { clocks: Clocks }): VNode {
         )}
       </header>
       {open && (
-        <Table label={t('Clocks')} columns={columnsOf(clocks)} rows={offsets} rowKey={({ host }) => String(host)} />
+        <Table
+          label={t('Clocks')}
+          columns={columnsOf(clocks)}
+          rows={offsets.slice(0, ROWS)}
+          rowKey={({ host }) => String(host)}
+        />
+      )}
+      {open && offsets.length > ROWS && (
+        <p class="more">{tx('{more} more hosts differ less.', { more: count(offsets.length - ROWS) })}</p>
       )}
     </section>
   )
