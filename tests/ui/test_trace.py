@@ -375,7 +375,12 @@ def test_calls_slower_than_usual_are_told_and_stand_alone(large, opened, rows, a
         for row in ask_plumb(large[0], "functions", *period)["functions"]
         if row["calls"] >= 20
     }
-    slow = [i for i, row in enumerate(rows) if row["duration_ns"] > limits.get((row["function"], row["role"]), 2**63)]
+    inexact = 1 + 1 / 128  # of many calls q95_ns is the middle of a range
+    slow = [
+        i
+        for i, row in enumerate(rows)
+        if row["duration_ns"] > limits.get((row["function"], row["role"]), 2**63) * inexact
+    ]
     assert 0 < len(slow) < 5
     assert opened.text("main").count(f"{len(slow)} of {len(rows):,} calls took longer than 95 of 100") == 1
     keys = opened.page.keyboard

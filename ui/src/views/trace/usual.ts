@@ -9,6 +9,8 @@ import type { Trace } from './model.ts'
 const HOUR_NS = 3_600_000_000_000n
 /** Of fewer calls the 95th of 100 is one of the slowest few. */
 const LEAST_CALLS = 20
+/** Of many calls q95_ns is the middle of a range of durations, which ends so much above it. */
+const INEXACT = 1 / 128
 
 export interface Limit {
   readonly ns: number
@@ -45,7 +47,7 @@ export class Usual {
 
   isSlow(row: number): boolean {
     const limit = this.limitOf(row)
-    return limit !== undefined && this.trace.calls.duration[row]! > limit.ns
+    return limit !== undefined && this.trace.calls.duration[row]! > limit.ns * (1 + INEXACT)
   }
 
   /** All slow ones, in order: looked for when they are first asked for. */
