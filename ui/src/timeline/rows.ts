@@ -1,6 +1,8 @@
 // Which calls of a trace are rows of its tree: all, but for what lies below a call that is folded, what is left out, and
 // equal siblings, which are one row. No DOM.
 
+import type { Calls } from './calls.ts'
+
 /** Behind the last call below each call, as of Tree. */
 export type Ends = ArrayLike<number>
 
@@ -76,6 +78,27 @@ export function shownRows(rules: RowRules): ShownRows {
     else row = isFolded(row) ? ends[row]! : row + 1
   }
   return { rows, runs }
+}
+
+export interface RunSum {
+  readonly total: number
+  readonly longest: number
+  readonly begin: number
+  readonly end: number
+}
+
+/** Of the calls of a run themselves, in nanoseconds. hidden: as of the rules by which it is one. */
+export function runSum(calls: Calls, ends: Ends, run: Run, hidden: Uint8Array | undefined): RunSum {
+  const begin = calls.begin[run.first]!
+  let [total, longest, end] = [0, 0, begin]
+  for (let row = run.first; row < run.end; row = ends[row]!) {
+    if (hidden?.[row] === 1) continue
+    const long = Math.max(calls.duration[row]!, 0)
+    total += long
+    longest = Math.max(longest, long)
+    end = Math.max(end, calls.begin[row]! + long)
+  }
+  return { total, longest, begin, end }
 }
 
 export function hasChildren(ends: Ends, row: number): boolean {

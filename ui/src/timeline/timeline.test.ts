@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RUN_FROM, countBelow, hasChildren, shownRows } from './rows.ts'
+import { RUN_FROM, countBelow, hasChildren, runSum, shownRows } from './rows.ts'
 import { clampZoom, formatZoom, pan, parseZoom, placeIn, zoomAround } from './zoom.ts'
 
 /** Of the depths 0 1 2 2 1 0 1. */
@@ -34,6 +34,28 @@ describe('rows', () => {
     expect(shown(true)).toEqual({ rows: parent.map((_, row) => row), runs: new Map([[1, run]]) })
     const withoutOne = Uint8Array.from(parent, (_, row) => Number(row === 5))
     expect(shown(false, withoutOne).runs.size).toBe(0)
+  })
+  it('put together are summed without what is left out', () => {
+    // Eight calls of 1 ms, with others of 50 ms between them that are left out.
+    const parent = [-1, ...Array.from({ length: 15 }, () => 0)]
+    const isOther = (row: number): boolean => row > 0 && row % 2 === 0
+    const ends = parent.map((_, row) => (row === 0 ? parent.length : row + 1))
+    const hidden = Uint8Array.from(parent, (_, row) => Number(isOther(row)))
+    const { runs } = shownRows({
+      ends,
+      isFolded: () => false,
+      hidden,
+      runs: { parent, kindOf: (row) => Number(isOther(row)), isOpen: () => false },
+    })
+    const calls = {
+      rows: parent.length,
+      parent: Int32Array.from(parent),
+      process: new Uint16Array(parent.length),
+      begin: Float64Array.from(parent, (_, row) => row * 50),
+      duration: Float64Array.from(parent, (_, row) => (isOther(row) ? 50 : 1)),
+    }
+    expect(runs.get(1)!.calls).toBe(8)
+    expect(runSum(calls, ends, runs.get(1)!, hidden)).toEqual({ total: 8, longest: 1, begin: 50, end: 751 })
   })
   it('know what is below', () => {
     expect(ENDS.map((_, i) => countBelow(ENDS, i))).toEqual([4, 2, 0, 0, 0, 1, 0])

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { Name } from '../../parts/bits.tsx'
 import { t } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { hasChildren, type Run } from '../../timeline/rows.ts'
+import { hasChildren, runSum, type Run } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
 import { flagsOf, functionOf, hasNotes, processOf, resolutionOf } from './model.ts'
-import { runSum, type Runs } from './runs.ts'
+import type { Runs } from './runs.ts'
 import { choose, criticalWith, isDim, wantedOf, type Shown } from './shown.ts'
 
 export const ROW_PX = 24
@@ -34,8 +35,8 @@ function besideBar(place: Place, inside: boolean, right: boolean): { left: strin
 
 /** From the first to the last of equal siblings. */
 function RunBar({ shown, run }: { shown: Shown; run: Run }): VNode {
-  const { trace, zoom } = shown
-  const sum = runSum(trace, run)
+  const { trace, zoom, leftOut } = shown
+  const sum = useMemo(() => runSum(trace.calls, trace.tree.end, run, leftOut), [trace, run, leftOut])
   const place = placeIn(zoom, sum.begin, sum.end - sum.begin)
   if (place === undefined) return <span class="off">{sum.begin < zoom.from ? t('‹ earlier') : t('later ›')}</span>
   const toTheLeft = place.x > 0.6
@@ -112,12 +113,15 @@ function FoldedCount({ shown, number }: { shown: Shown; number: number }): VNode
 }
 
 /** Of a closed run all calls, with what they call, are pale. */
-function isPale(shown: Shown, row: number, run: Run | undefined): boolean {
-  if (run === undefined) return isDim(shown, row)
-  const isWanted = wantedOf(shown)
-  if (isWanted === undefined) return false
-  for (let at = run.first; at < run.end; at++) if (isWanted(at)) return false
-  return true
+function useIsPale(shown: Shown, row: number, run: Run | undefined): boolean {
+  const { only, critical, found, usual } = shown
+  const whole = useMemo(() => {
+    const isWanted = wantedOf({ only, critical, found, usual })
+    if (run === undefined || isWanted === undefined) return false
+    for (let at = run.first; at < run.end; at++) if (isWanted(at)) return false
+    return true
+  }, [run, only, critical, found, usual])
+  return run === undefined ? isDim(shown, row) : whole
 }
 
 function NoteTicks({ shown }: { shown: Shown }): VNode {
@@ -148,9 +152,10 @@ export function Row({ shown, number, top, folded, run, runs, onFold }: Props): V
   const flags = isRun ? [] : marksOf(shown, number)
   const below = hasChildren(end, number) && !isRun
   const chosen = number === shown.chosen
+  const pale = useIsPale(shown, number, isRun ? run : undefined)
   return (
     <div
-      class={`row ${chosen ? 'chosen' : ''} ${!chosen && isPale(shown, number, isRun ? run : undefined) ? 'dim' : ''}`}
+      class={`row ${chosen ? 'chosen' : ''} ${!chosen && pale ? 'dim' : ''}`}
       id={`span-${number}`}
       role="option"
       aria-selected={chosen}

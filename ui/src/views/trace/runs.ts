@@ -34,24 +34,3 @@ export class Runs {
     return this.chosen > first && this.chosen < end
   }
 }
-
-export interface RunSum {
-  readonly total: number
-  readonly longest: number
-  readonly begin: number
-  readonly end: number
-}
-
-/** Of the calls of a run themselves, in nanoseconds. */
-export function runSum(trace: Trace, run: Run): RunSum {
-  const { calls, tree } = trace
-  const begin = calls.begin[run.first]!
-  let [total, longest, end] = [0, 0, begin]
-  for (let row = run.first; row < run.end; row = tree.end[row]!) {
-    const long = Math.max(calls.duration[row]!, 0)
-    total += long
-    longest = Math.max(longest, long)
-    end = Math.max(end, calls.begin[row]! + long)
-  }
-  return { total, longest, begin, end }
-}
