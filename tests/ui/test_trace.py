@@ -369,7 +369,7 @@ def test_calls_slower_than_usual_are_told_and_stand_alone(large, opened, rows, a
     """By the hour's statistics; n steps through them, and lanes and tree can leave the others out."""
     hour = 3600 * 10**9
     since = rows[0]["begin_time_ns"] // hour * hour
-    period = ("--since", str(since), "--until", str(since + hour), "--limit", "0")
+    period = ("--since", str(since), "--until", str(since + hour), "--limit", "2000")
     limits = {
         (row["function"], row["role"]): row["q95_ns"]
         for row in ask_plumb(large[0], "functions", *period)["functions"]

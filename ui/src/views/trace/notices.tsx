@@ -84,11 +84,16 @@ export interface SaidOf {
   /** The critical path is asked for. */
   readonly wanted: boolean
   readonly usual: Usual | undefined
+  /** Why it is not known which calls are slow. */
+  readonly usualError: string | undefined
 }
 
 function SlowCalls({ trace, usual }: { trace: Trace; usual: Usual }): VNode {
   const slow = usual.rows.length
-  if (slow === 0) return <></>
+  if (slow === 0) {
+    if (onlyAsked() !== 'slow') return <></>
+    return <p role="status">{t('No call took longer than 95 of 100 of its function did in that hour.')}</p>
+  }
   return (
     <p role="status">
       {tx('{slow} of {calls} calls took longer than 95 of 100 of their function did in that hour. {more}', {
@@ -105,7 +110,7 @@ function SlowCalls({ trace, usual }: { trace: Trace; usual: Usual }): VNode {
   )
 }
 
-export function Said({ critical, found, find, wanted, trace, usual }: SaidOf): VNode {
+export function Said({ critical, found, find, wanted, trace, usual, usualError }: SaidOf): VNode {
   const short = wanted && critical.data !== undefined && critical.data.rows !== trace.rows
   return (
     <>
@@ -120,6 +125,7 @@ export function Said({ critical, found, find, wanted, trace, usual }: SaidOf): V
           })}
         </p>
       )}
+      {onlyAsked() === 'slow' && usualError !== undefined && <p class="notice bad">{usualError}</p>}
       {usual && <SlowCalls trace={trace} usual={usual} />}
       {wanted && critical.error !== undefined && <p class="notice bad">{critical.error}</p>}
       {short && (

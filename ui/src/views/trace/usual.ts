@@ -6,6 +6,8 @@ import { useQuestion } from '../../app/question.ts'
 import { useMemo } from 'preact/hooks'
 import type { Trace } from './model.ts'
 
+/** Those with most time of their own first: so many answer for all calls but rare ones. */
+const MOST_FUNCTIONS = '2000'
 const HOUR_NS = 3_600_000_000_000n
 /** Of fewer calls the 95th of 100 is one of the slowest few. */
 const LEAST_CALLS = 20
@@ -63,12 +65,18 @@ export class Usual {
 /** The hour in which a trace begins. */
 export function hourAsked(trace: Trace): Parameters {
   const hour = trace.head.begin_time_ns / HOUR_NS
-  return { since: String(hour * HOUR_NS), until: String((hour + 1n) * HOUR_NS), limit: '0' }
+  return { since: String(hour * HOUR_NS), until: String((hour + 1n) * HOUR_NS), limit: MOST_FUNCTIONS }
 }
 
-/** undefined: it is not known yet, or there is none. */
-export function useUsual(trace: Trace | undefined): Usual | undefined {
+interface UsualAnswer {
+  /** undefined: it is not known yet, or there is none. */
+  readonly usual: Usual | undefined
+  readonly error: string | undefined
+}
+
+export function useUsual(trace: Trace | undefined): UsualAnswer {
   const answer = useQuestion<FunctionsAnswer>('functions', trace === undefined ? null : hourAsked(trace))
   const functions = answer.data?.functions
-  return useMemo(() => trace && functions && new Usual(trace, functions), [trace, functions])
+  const usual = useMemo(() => trace && functions && new Usual(trace, functions), [trace, functions])
+  return { usual, error: answer.error }
 }

@@ -97,8 +97,8 @@ function useTrace() {
     askCritical,
   )
   const found = useQuestion<FindAnswer>('trace/find', find.length < FIND_LEAST ? null : { id, part, text: find })
-  const usual = useUsual(trace.data)
-  return { trace, critical, found, find, wanted, usual }
+  const { usual, error: usualError } = useUsual(trace.data)
+  return { trace, critical, found, find, wanted, usual, usualError }
 }
 
 function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof useTrace> }): VNode {
