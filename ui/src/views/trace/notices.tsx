@@ -7,7 +7,7 @@ import { t, tx } from '../../text/t.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
-import { onlyAsked } from './shown.ts'
+import { criticalOf, onlyAsked, wantedOf, type Marks as Marked } from './shown.ts'
 import type { Usual } from './usual.ts'
 
 /** Fewer characters find too much. */
@@ -110,6 +110,16 @@ function SlowCalls({ trace, usual }: { trace: Trace; usual: Usual }): VNode {
   )
 }
 
+/** How many of those found are what else is asked for. */
+function alsoMarked({ rows }: FindAnswer, marks: Marked): string {
+  const isMarked = wantedOf(marks)
+  if (isMarked === undefined) return ''
+  const both = count(rows.filter(isMarked).length)
+  return marks.only === 'slow'
+    ? t('; {both} of them are among the slowest 5 %', { both })
+    : t('; {both} of them are on the critical path', { both })
+}
+
 export function Said({ critical, found, find, wanted, trace, usual, usualError }: SaidOf): VNode {
   const short = wanted && critical.data !== undefined && critical.data.rows !== trace.rows
   return (
@@ -120,8 +130,18 @@ export function Said({ critical, found, find, wanted, trace, usual, usualError }
           {tx('{found} calls have “{find}”{more}. n and N step through them.', {
             found: count(found.data.found),
             find: visible(find),
-            more:
-              found.data.more === true && t('; the first {rows} are marked', { rows: count(found.data.rows.length) }),
+            more: (
+              <>
+                {found.data.more === true &&
+                  t('; the first {rows} are marked', { rows: count(found.data.rows.length) })}
+                {alsoMarked(found.data, {
+                  only: onlyAsked(),
+                  critical: criticalOf(trace, critical.data),
+                  found: undefined,
+                  usual,
+                })}
+              </>
+            ),
           })}
         </p>
       )}

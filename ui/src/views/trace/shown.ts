@@ -85,14 +85,14 @@ export function isDim(shown: Shown, row: number): boolean {
 
 export type Marks = Pick<Shown, 'only' | 'critical' | 'found' | 'usual'>
 
-/** Is a call itself what is asked for? undefined: nothing is, or it is not known yet. */
+/** Is a call itself what is asked for, as far as that is known? undefined: nothing is. */
 export function wantedOf({ only, critical, found, usual }: Marks): ((row: number) => boolean) | undefined {
-  if (only === 'critical' && critical === undefined) return undefined
-  if (only === 'slow' && usual === undefined) return undefined
-  if (only === 'all' && found === undefined) return undefined
+  const waited = only === 'critical' ? critical : undefined
+  const slow = only === 'slow' ? usual : undefined
+  if (waited === undefined && slow === undefined && found === undefined) return undefined
   return (row) =>
-    (only !== 'critical' || critical![row]! > 0) &&
-    (only !== 'slow' || usual!.isSlow(row)) &&
+    (waited === undefined || waited[row]! > 0) &&
+    (slow === undefined || slow.isSlow(row)) &&
     (found === undefined || found.has(row))
 }
 
