@@ -58,8 +58,9 @@ function runOfKey({ runs, opened }: Seen, chosen: number, key: string, open: boo
 /** Left folds, or leads to the caller; right unfolds, or leads to what it calls; * and _ do so with all below. */
 function foldKey(shown: Shown, seen: Seen, key: string): Done | undefined {
   const { trace, chosen, folds } = shown
-  const folded = folds.has(chosen)
-  const open = hasChildren(trace.tree.end, chosen) && !folded
+  const its = seen.runs.get(chosen)
+  const isClosedRun = its !== undefined && !seen.opened.isOpen(its)
+  const open = hasChildren(trace.tree.end, chosen) && !folds.has(chosen) && !isClosedRun
   const run = runOfKey(seen, chosen, key, open)
   if (run !== undefined) {
     seen.opened.toggle(run)
@@ -70,7 +71,10 @@ function foldKey(shown: Shown, seen: Seen, key: string): Done | undefined {
     return {}
   }
   if (key === 'ArrowLeft' && !open) return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
-  if (key === 'ArrowRight' && open) return { chosen: seen.rows[seen.rows.indexOf(chosen) + 1] ?? chosen }
+  if (key === 'ArrowRight' && open) {
+    const next = seen.rows[seen.rows.indexOf(chosen) + 1] ?? chosen
+    return { chosen: next < trace.tree.end[chosen]! ? next : chosen } // all below it may be left out
+  }
   if (key !== 'ArrowLeft' && key !== 'ArrowRight') return undefined
   folds.toggle(chosen)
   return {}
