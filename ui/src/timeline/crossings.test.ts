@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { treeOf, type Calls } from './calls.ts'
-import { MOST_BELOW, crossingsOf } from './crossings.ts'
+import { MOST_ARROWS, crossingsOf } from './crossings.ts'
 
 /** [parent, process] of each call. */
 function callsOf(rows: readonly (readonly [number, number])[]): Calls {
@@ -44,10 +44,17 @@ describe('calls that lead from one process to another', () => {
     const many = callsOf([
       [-1, 0],
       [0, 1],
-      ...Array.from({ length: MOST_BELOW }, (_, i): [number, number] => [1, 2 + i]),
+      ...Array.from({ length: MOST_ARROWS }, (_, i): [number, number] => [1, 2 + i]),
     ])
     const all = crossingsOf(many, treeOf(many), 0)
-    expect(all).toEqual({ above: [], below: [{ from: 0, to: 1 }], belowTotal: MOST_BELOW + 1 })
-    expect(crossingsOf(many, treeOf(many), 1).below.length).toBe(MOST_BELOW)
+    expect(all).toEqual({ above: [], below: [{ from: 0, to: 1 }], belowTotal: MOST_ARROWS + 1 })
+    expect(crossingsOf(many, treeOf(many), 1).below.length).toBe(MOST_ARROWS)
+  })
+
+  it('are only the nearest ones above a call with too many', () => {
+    const chain = callsOf(Array.from({ length: 200 }, (_, row): [number, number] => [row - 1, row % 2]))
+    const { above } = crossingsOf(chain, treeOf(chain), 199)
+    expect(above.length).toBe(MOST_ARROWS)
+    expect(above[0]).toEqual({ from: 198, to: 199 })
   })
 })

@@ -9,7 +9,7 @@ export interface Crossing {
 }
 
 export interface Crossings {
-  /** From the call up to the first caller of all. */
+  /** From the call up to the first caller of all, or as many of them. */
   readonly above: readonly Crossing[]
   /** In the call and all below it, or, where those are too many, the call's own. */
   readonly below: readonly Crossing[]
@@ -18,14 +18,14 @@ export interface Crossings {
 }
 
 /** More arrows hide what they lead to. */
-export const MOST_BELOW = 60
+export const MOST_ARROWS = 60
 
 const crosses = (calls: Calls, row: number): boolean =>
   calls.parent[row]! >= 0 && calls.process[calls.parent[row]!] !== calls.process[row]
 
 export function crossingsOf(calls: Calls, tree: Tree, row: number): Crossings {
   const above: Crossing[] = []
-  for (let at = row; at >= 0; at = calls.parent[at]!)
+  for (let at = row; at >= 0 && above.length < MOST_ARROWS; at = calls.parent[at]!)
     if (crosses(calls, at)) above.push({ from: calls.parent[at]!, to: at })
 
   const all: Crossing[] = []
@@ -35,8 +35,8 @@ export function crossingsOf(calls: Calls, tree: Tree, row: number): Crossings {
     if (!crosses(calls, at)) continue
     belowTotal++
     const crossing = { from: calls.parent[at]!, to: at }
-    if (all.length < MOST_BELOW) all.push(crossing)
-    if (crossing.from === row && own.length < MOST_BELOW) own.push(crossing)
+    if (all.length < MOST_ARROWS) all.push(crossing)
+    if (crossing.from === row && own.length < MOST_ARROWS) own.push(crossing)
   }
-  return { above, below: belowTotal > MOST_BELOW ? own : all, belowTotal }
+  return { above, below: belowTotal > MOST_ARROWS ? own : all, belowTotal }
 }
