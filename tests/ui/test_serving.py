@@ -18,7 +18,12 @@ def get(plumbd, path, method="GET", **headers):
 
 
 def assets(plumbd):
-    return re.findall(r'(?:src|href)="\./(assets/[^"]+)"', gzip.decompress(get(plumbd, "/")[2]).decode())
+    """What the page names, and the files that its scripts load later."""
+    names = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', gzip.decompress(get(plumbd, "/")[2]).decode())
+    scripts = [gzip.decompress(get(plumbd, f"/{name}")[2]).decode() for name in names if name.endswith(".js")]
+    later = {f"assets/{name}" for text in scripts for name in re.findall(r"\./([\w-]+-[\w-]{8}\.js)", text)}
+    assert any("/spark-" in name for name in later)
+    return [*names, *sorted(later - set(names))]
 
 
 def test_the_page_and_its_files(plumbd):
@@ -38,6 +43,17 @@ def test_the_page_and_its_files(plumbd):
         assert "immutable" in headers["Cache-Control"] and re.search(r"-[\w-]{8}\.\w+$", name)
         types.add(headers["Content-Type"])
     assert types == {"text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml"}
+
+
+def test_a_view_that_did_not_come_comes_when_it_is_asked_for_again(plumbd, open_page):
+    page = open_page(plumbd)
+    missing = "**/assets/spark-*.js"
+    page.page.route(missing, lambda route: route.fulfill(status=404))
+    page.open("apps")
+    page.page.locator(".notice.bad", has_text="This view did not come").wait_for()
+    page.page.unroute(missing)
+    page.page.keyboard.press("r")
+    page.page.locator("h1", has_text="Applications").wait_for()
 
 
 def test_head_has_no_body(plumbd):

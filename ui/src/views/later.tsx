@@ -2,7 +2,8 @@
 
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { useWaiting } from '../app/question.ts'
+import { asked, useWaiting } from '../app/question.ts'
+import { storeStatus } from '../app/store.ts'
 import { Skeleton } from '../parts/states.tsx'
 import { t } from '../text/t.ts'
 
@@ -46,13 +47,15 @@ export function later<Module>(load: () => Promise<Module>): Later<Module> {
   const view = (pick: (module: Module) => Draw): Draw =>
     function LaterView(): VNode {
       const [state, setState] = useState<'waits' | 'failed' | 'come'>(come === undefined ? 'waits' : 'come')
+      // Anew when all is asked again, and when plumbd answers again.
+      const again = come === undefined ? [asked.value, storeStatus.value] : [0, undefined]
       useEffect(() => {
-        if (state !== 'waits') return
+        if (come !== undefined) return
         begin().then(
           () => setState('come'),
           () => setState('failed'),
         )
-      }, [])
+      }, again)
       if (come !== undefined) {
         const Come = pick(come)
         return <Come />
