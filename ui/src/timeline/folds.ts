@@ -16,7 +16,7 @@ export interface Hidden extends Below {
   readonly folded: number
 }
 
-/** leftOut: 1 for what is not seen either; it is not counted. */
+/** leftOut: 1 for what is not seen either; it counts only where it lies below a call that is folded. */
 export function hide(tree: Tree, isFolded: (row: number) => boolean, leftOut?: Uint8Array): Hidden {
   const rows = leftOut?.slice() ?? new Uint8Array(tree.end.length)
   let [calls, self, folded] = [0, 0, 0]

@@ -12,7 +12,7 @@ import type { Width } from '../../timeline/icicle.ts'
 import { count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
-/** Traces of the pattern, those first in which its calls took longest; of a pattern of several merged ones all. */
+/** Traces of the pattern with such calls, the longest traces first; of a pattern of several merged ones all. */
 function tracesLink(pattern: Pattern, node: PatternNode, slowest: boolean): string {
   return linkTo('traces', '', {
     pattern: pattern.merged === undefined ? pattern.pattern : undefined,

@@ -64,11 +64,12 @@ const byBegin = ({ calls }: Trace): Uint32Array =>
 export function Area({ shown }: { shown: Shown }): VNode {
   const { trace } = shown
   const area = areaOf(shown)
+  const order = useMemo(
+    () => (area !== undefined && trace.moved !== undefined ? byBegin(trace) : undefined),
+    [trace, area === undefined],
+  )
   const sums = useMemo(
-    () =>
-      area === undefined
-        ? []
-        : sumArea(trace.calls, trace.function, trace.head.functions.length, area, trace.moved && byBegin(trace)),
+    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, trace.head.functions.length, area, order)),
     [trace, area?.from, area?.to],
   )
   if (area === undefined) return <></>
