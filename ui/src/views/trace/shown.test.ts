@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Usual } from './usual.ts'
 import { wantedOf } from './shown.ts'
+
+// The address is the browser's.
+vi.mock('../../app/address.ts', () => ({}))
 
 it('calls are asked for by what is known of them', () => {
   const critical = Float64Array.from([5, 0, 5])
