@@ -328,14 +328,15 @@ def test_handshakes_of_readers_that_hang(locked, authority):
 
 
 def test_a_handshake_of_a_reader_has_its_time(locked, authority):
-    plumbd = locked(http__timeout="1s")
+    plumbd = locked(http__timeout="2s")
     plain, first = trusting(authority), hello(authority)
     with contextlib.ExitStack() as stack:
         hanging = greet(stack, web(plumbd), first)
+        hanging.settimeout(60)
         while hanging.recv(65536):
             pass
     found = receiver(plumbd, plain, headers=bearer(token_of("read")))["rejected_http"]
-    assert found["request took too long"] == 1
+    assert found["request took too long"] >= 1
 
 
 def test_a_browser_where_few_may_connect(locked, authority):
