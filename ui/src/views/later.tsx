@@ -50,7 +50,6 @@ export function later<Module>(load: () => Promise<Module>): Later<Module> {
       // Anew when all is asked again, and when plumbd answers again.
       const again = come === undefined ? [asked.value, storeStatus.value] : [0, undefined]
       useEffect(() => {
-        if (come !== undefined) return
         begin().then(
           () => setState('come'),
           () => setState('failed'),
