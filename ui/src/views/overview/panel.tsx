@@ -1,11 +1,12 @@
 // One cell of the map: what it is, how it is spread here and among all, and where to go on.
 
 import type { VNode } from 'preact'
+import type { Parameters } from '../../api/ask.ts'
 import type { DistributionAnswer, SeriesAnswer } from '../../api/answers.ts'
 import type { HostsAnswer } from '../../api/hosts.ts'
 import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
-import { useQuestion } from '../../app/question.ts'
+import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Histogram, type Layer } from '../../marks/histogram.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Shown } from '../../parts/states.tsx'
@@ -58,19 +59,25 @@ function Spread({ all, host, name }: { all: DistributionAnswer; host: Distributi
   )
 }
 
-const TASKS_ASKED = '50'
+/** They are told by begin, of applications that ran in the step. */
+const TASKS_ASKED = '500'
 const TASKS_LISTED = 3
 
 /** Slow tasks of Spark that waited for the host, of those that ran in this step. */
-function WaitedThen({ host, since, until }: { host: string; since: bigint; until: bigint }): VNode {
-  const { data } = useQuestion<HostsAnswer>('hosts', { host, limit: TASKS_ASKED })
+function WaitedThen({ asked, since, until }: { asked: Parameters; since: bigint; until: bigint }): VNode {
+  const { data } = useQuestionOnce<HostsAnswer>('hosts', asked)
   const then = (data?.tasks ?? []).filter(
     (one) => one.begin_time_ns < until && one.begin_time_ns + BigInt(Math.round(one.duration_ns)) > since,
   )
-  if (then.length === 0) return <></>
+  if (then.length === 0 && data?.more !== true) return <></>
+  const tasks = count(then.length)
   return (
     <>
-      <h4>{t('Slow tasks of Spark that waited for it then: {tasks}', { tasks: count(then.length) })}</h4>
+      <h4>
+        {data?.more === true
+          ? t('Slow tasks of Spark that waited for it then: at least {tasks}', { tasks })
+          : t('Slow tasks of Spark that waited for it then: {tasks}', { tasks })}
+      </h4>
       <ul class="suspects waited-then">
         {then.slice(0, TASKS_LISTED).map((one) => (
           <li key={`${one.app} ${one.task}`}>
@@ -97,6 +104,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
   const since = answer.since_time_ns! + BigInt(cell.step) * step
   const period = { since: String(since), until: String(since + step) }
   const asked = { ...period, function: props.function, role }
+  const waitedAsked = { host, ...period, limit: TASKS_ASKED }
   const all = useQuestion<DistributionAnswer>('distribution', asked)
   const here = useQuestion<DistributionAnswer>('distribution', { ...asked, host })
   const at = cellValue(row, cell.step)
@@ -123,7 +131,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
           here.data === undefined ? null : <Spread all={everywhere} host={here.data} name={visible(host)} />
         }
       </Shown>
-      <WaitedThen host={host} since={since} until={since + step} />
+      <WaitedThen asked={waitedAsked} since={since} until={since + step} />
       <p class="buttons">
         <a
           class="button"
@@ -145,7 +153,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
         <Sames
           asked={[
             { question: 'distribution', parameters: { ...asked, host } },
-            { question: 'hosts', parameters: { host, limit: TASKS_ASKED } },
+            { question: 'hosts', parameters: waitedAsked },
           ]}
         />
       </div>
