@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { SeriesAnswer } from '../../api/answers.ts'
-import { peerShare, slowHosts } from './slow.ts'
+import type { DiffRow } from '../../api/diff.ts'
+import { peerShare, slowHosts, slowerRows } from './slow.ts'
 
 const host = (name: string, values: number[], at = values.map((_, i) => i)): SeriesAnswer['series'][number] => ({
   function: 'f',
@@ -45,4 +46,21 @@ it('needs peers, and calls', () => {
 
 it('colours by doublings', () => {
   expect([0.25, 0.5, 1, 2, 4, 64].map(peerShare)).toEqual([-1, -0.5, 0, 0.5, 1, 1])
+})
+
+it('lists functions that are slower by what their calls cost more', () => {
+  const row = (name: string, state: DiffRow['state'], change: number, calls: number, total: number): DiffRow => ({
+    function: name,
+    role: 'datanode',
+    state,
+    b: { calls, mean_ns: 1, std_ns: 0, total_ns: 1, self_ns: 1, critical_ns: 1, resolution_ns: 1 },
+    mean_change_ns: change,
+    total_change_ns: total,
+  })
+  const rows = [
+    row('more calls', 'same', 0, 1000, 90),
+    row('little', 'slower', 1, 10, 80),
+    row('fewer calls', 'slower', 30, 10, -70),
+  ]
+  expect(slowerRows(rows).map((one) => one.function)).toEqual(['fewer calls', 'little'])
 })

@@ -1,6 +1,7 @@
-// Which hosts are slow, and since when: at twice their peers for three steps, to the end or not.
+// Which hosts are slow, and since when: at twice their peers for three steps, to the end or not. Which functions are.
 
 import type { SeriesAnswer } from '../../api/answers.ts'
+import type { DiffRow } from '../../api/diff.ts'
 
 const TIMES = 2
 const STEPS = 3
@@ -64,3 +65,15 @@ export function peerShare(ratio: number): number {
   if (ratio <= 0) return -1
   return Math.max(-1, Math.min(1, Math.log2(ratio) / FULL_DOUBLINGS))
 }
+
+const FUNCTIONS = 5
+
+/** What its calls cost more than as many would have before. */
+export const costsMore = (row: DiffRow): number => (row.mean_change_ns ?? 0) * (row.b?.calls ?? 0)
+
+/** Functions that are slower, those that cost most more first: diff sorts by totals, which grow with calls, too. */
+export const slowerRows = (rows: readonly DiffRow[]): DiffRow[] =>
+  rows
+    .filter((row) => row.state === 'slower')
+    .sort((a, b) => costsMore(b) - costsMore(a))
+    .slice(0, FUNCTIONS)

@@ -1,24 +1,19 @@
 // Functions that became slower: this period against as long before.
 
 import type { VNode } from 'preact'
-import type { DiffAnswer, DiffRow } from '../../api/diff.ts'
+import type { DiffAnswer } from '../../api/diff.ts'
 import { linkTo } from '../../app/address.ts'
 import { FunctionLink } from '../../parts/bits.tsx'
 import { t } from '../../text/t.ts'
 import { duration, durationSigned, percent } from '../../text/units.ts'
+import { costsMore, slowerRows } from './slow.ts'
 
-const SHOWN = 5
-
-/** What cost most more first, as diff has them. */
-export const slowerRows = (answer: DiffAnswer | undefined): DiffRow[] =>
-  (answer?.rows ?? []).filter((row) => row.state === 'slower').slice(0, SHOWN)
-
-export function Slower({ answer }: { answer: DiffAnswer | undefined }): VNode {
-  const rows = slowerRows(answer)
+export function Slower({ answer, role }: { answer: DiffAnswer | undefined; role: string }): VNode {
+  const rows = slowerRows(answer?.rows ?? [])
   if (rows.length === 0) return <></>
   return (
     <section>
-      <h2>{t('Functions that are slower than as long before')}</h2>
+      <h2>{t('Functions of {role} that are slower than as long before', { role })}</h2>
       <ul class="suspects slower-functions">
         {rows.map((row) => (
           <li key={`${row.function} ${row.role}`}>
@@ -27,7 +22,7 @@ export function Slower({ answer }: { answer: DiffAnswer | undefined }): VNode {
               before: duration(row.a?.mean_ns ?? 0),
               now: duration(row.b?.mean_ns ?? 0),
               change: percent(row.mean_change_percent ?? 0),
-              total: durationSigned(row.total_change_ns ?? 0),
+              total: durationSigned(costsMore(row)),
             })}
           </li>
         ))}

@@ -35,8 +35,11 @@ const HOSTS = '60'
 const FUNCTIONS = '12'
 const APPS = '20'
 const SPELLS = '5'
-const CHANGES = '20'
+/** All functions: the slower ones may be anywhere among those that changed. */
+const CHANGES = '0'
 const DEFAULT_ROLE = 'datanode'
+
+const roleName = (role: string): string => (role === 'datanode' ? t('DataNodes') : role)
 
 function timeOf(answer: SeriesAnswer, step: number): string {
   return clockTime(answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!), zone.value)
@@ -153,7 +156,7 @@ function Mapped(props: MappedProps): VNode {
           )}
           <SlowList answer={answer} slow={slowHosts(answer)} />
           <SlowNow answer={props.slow} />
-          <Slower answer={props.changes} />
+          <Slower answer={props.changes} role={roleName(props.role)} />
           <Running apps={props.apps?.apps ?? []} />
           <Meanwhile answer={answer} marks={marks} apps={props.apps} />
         </div>
@@ -252,10 +255,7 @@ export function OverviewView(): VNode {
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
     >
       {nothing ? (
-        <Empty
-          what={t('No calls of {more}', { more: role === 'datanode' ? t('DataNodes') : role })}
-          filters={value('role') ? ['role'] : []}
-        />
+        <Empty what={t('No calls of {more}', { more: roleName(role) })} filters={value('role') ? ['role'] : []} />
       ) : functions.data === undefined ? (
         <Shown answer={functions} lines={14}>
           {() => null}
