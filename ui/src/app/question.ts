@@ -87,7 +87,7 @@ export function useWaiting(waitedFor: boolean): void {
 }
 
 /** Asked once, when a view is come to, and not again while it is live: for what costs plumbd much. */
-export function useQuestionOnce<T>(question: string, parameters: Parameters): Answer<T> {
+export function useQuestionOnce<T>(question: string, parameters: Parameters | null): Answer<T> {
   return useAnswer<T>(question, parameters, ask, 0)
 }
 
