@@ -32,6 +32,15 @@ it('tells the slow tasks that had more to read from the others', () => {
   expect([hasOf(tasks, 'input'), hasOf(tasks, 'shuffle')]).toEqual([true, false])
 })
 
+it('has no slow task that took no time', () => {
+  const tasks = tasksOf([
+    [0, 1 * MB, -1],
+    [0, 1 * MB, -1],
+    [5, 1 * MB, -1],
+  ])
+  expect(amountsOf(tasks, 'all').slow).toBe(1)
+})
+
 it('adds up what was read of files and of shuffles', () => {
   const tasks = tasksOf([
     [100, 1 * MB, 2 * MB],

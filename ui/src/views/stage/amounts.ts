@@ -34,7 +34,9 @@ export function amountsOf(tasks: StageTasks, kind: Amount): Amounts {
     .sort((a, b) => amount(a) - amount(b))
   const well = rows.filter((row) => tasks.head.statuses[tasks.status[row]!] === 'success')
   const median = medianOf(well.map(amount))
-  const slow = well.filter((row) => tasks.duration[row]! >= SLOW_TIMES * tasks.median)
+  // As plumbd has it: where most take no time at all, those that do take some are slow.
+  const isSlow = (row: number): boolean => tasks.duration[row]! > 0 && tasks.duration[row]! >= SLOW_TIMES * tasks.median
+  const slow = well.filter(isSlow)
   const found = { rows, amount, median, slow: slow.length, inProportion: 0 }
   const fits = (row: number): boolean => tasks.duration[row]! < SLOW_TIMES * expectedOf(found, tasks, amount(row))
   return { ...found, inProportion: slow.filter(fits).length }

@@ -260,6 +260,7 @@ export function Spread(props: Props): VNode {
       ) : (
         <>
           <Sentence of={of} />
+          <p class="more">{t('Counted are tasks that ended well and of which it is known what they read.')}</p>
           {both && (
             <Choice name="read" label={t('what was read')} options={AMOUNTS.map((one) => [one, NAMES[one]] as const)} />
           )}
