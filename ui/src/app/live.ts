@@ -2,7 +2,7 @@
 // ends now. Where nothing can be told (a gateway that keeps answers back), it asks every 15 s.
 
 import { effect, signal } from '@preact/signals'
-import { askAgain } from './question.ts'
+import { askWhileLive } from './question.ts'
 
 const EVERY_MS = 15_000
 /** A relative period goes on where nothing changes, too. */
@@ -45,7 +45,7 @@ effect(() => {
     if (document.hidden || (told.isQuiet() && performance.now() - askedAt < AT_LEAST_MS)) return
     askedAt = performance.now()
     told.changed = false
-    askAgain()
+    askWhileLive()
   }, EVERY_MS)
   document.addEventListener('visibilitychange', follow)
   follow()

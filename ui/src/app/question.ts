@@ -23,7 +23,14 @@ export interface Answer<T> {
 
 /** Raised when everything is to be asked again. */
 export const asked = signal(0)
+export const askWhileLive = (): void => {
+  asked.value++
+}
+
+/** Raised as well when it is a reader who asks. */
+export const askedByReader = signal(0)
 export const askAgain = (): void => {
+  askedByReader.value++
   asked.value++
 }
 
@@ -86,9 +93,9 @@ export function useWaiting(waitedFor: boolean): void {
   }, [waitedFor])
 }
 
-/** Asked once, when a view is come to, and not again while it is live: for what costs plumbd much. */
+/** Asked when a view is come to, and when a reader asks again, but not while it is live: for what costs plumbd much. */
 export function useQuestionOnce<T>(question: string, parameters: Parameters | null): Answer<T> {
-  return useAnswer<T>(question, parameters, ask, 0)
+  return useAnswer<T>(question, parameters, ask, askedByReader.value)
 }
 
 /** parameters: null while it is not known what to ask. read: always the same function. */

@@ -6,7 +6,7 @@ import type { HostsAnswer, NodesAnswer, SendersAnswer, SkewAnswer, WaitedTask } 
 import { go, linkTo, route, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
-import { useQuestion } from '../../app/question.ts'
+import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import type { Band } from '../../marks/bands.tsx'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { FunctionLink, Opener } from '../../parts/bits.tsx'
@@ -139,7 +139,7 @@ function Part(props: { name: string; title: string; children: ComponentChildren 
 }
 
 function Clock({ host }: { host: string }): VNode {
-  const answer = useQuestion<SkewAnswer>('skew', { ...askedPeriod() })
+  const answer = useQuestionOnce<SkewAnswer>('skew', { ...askedPeriod() })
   return (
     <Shown answer={answer} lines={3}>
       {(data) => {

@@ -196,7 +196,12 @@ export function HostsList(): VNode {
       ]}
     >
       <Shown answer={answer} lines={12}>
-        {(data) => <Hosts answer={data} clocks={clocks} />}
+        {(data) => (
+          <>
+            {skew.error !== undefined && !skew.gone && <Shown answer={skew}>{() => null}</Shown>}
+            <Hosts answer={data} clocks={clocks} />
+          </>
+        )}
       </Shown>
       <h2>{t('Hosts that slow tasks of Spark waited for')}</h2>
       <Shown answer={waited} lines={3}>

@@ -11,7 +11,7 @@ import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answe
 import { go, linkWith, refine, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod, nowNs, periodSides } from '../../app/period.ts'
-import { useQuestion, useQuestionOnce } from '../../app/question.ts'
+import { askedByReader, useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
 import { NameField } from '../../parts/name-field.tsx'
@@ -197,10 +197,10 @@ function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; cho
   )
 }
 
-/** This period against as long before; null: it has no begin. "Now" stays, while the overview is live, too. */
+/** This period against as long before; null: it has no begin. "Now" is the same until a reader asks again. */
 function useChanges(role: string): Record<string, string> | null {
   const { since, until } = askedPeriod()
-  const sides = useMemo(() => periodSides('', nowNs()), [since, until])
+  const sides = useMemo(() => periodSides('', nowNs()), [since, until, askedByReader.value])
   return sides === undefined ? null : { ...sides, role, limit: CHANGES }
 }
 
