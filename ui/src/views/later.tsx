@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { asked, useWaiting } from '../app/question.ts'
+import { asked, askedByReader, useWaiting } from '../app/question.ts'
 import { storeStatus } from '../app/store.ts'
 import { Skeleton } from '../parts/states.tsx'
 import { t } from '../text/t.ts'
@@ -55,6 +55,14 @@ export function later<Module>(load: () => Promise<Module>): Later<Module> {
           () => setState('failed'),
         )
       }, again)
+      // Many browsers ask for such a file only once in a page's life. While plumbd is away the page must stay.
+      useEffect(() => {
+        if (state !== 'failed') return
+        fetch('.', { method: 'HEAD' }).then(
+          () => location.reload(),
+          () => undefined,
+        )
+      }, [askedByReader.value])
       if (come !== undefined) {
         const Come = pick(come)
         return <Come />
