@@ -130,6 +130,9 @@ def test_running_tasks_that_are_slow(plumbd, plumb_program, tmp_path, open_page)
         where = {"executor": "1", "host": "worker1.example.org", "launchMs": now_ms - 60_000}
         records.append({"spark": "task", "app": app, **ids, **where, **ended})
     records[0]["lastEventMs"] = now_ms
+    for other in range(2, 5):
+        older = {"spark": "app", "app": f"{app[:-1]}{other}", "name": "older", "startMs": now_ms - 100_000 * other}
+        records.append({**older, "id": older["app"], "lastEventMs": now_ms})
     file = tmp_path / "running.json"
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
     load.send(plumbd, 60)
@@ -144,6 +147,10 @@ def test_running_tasks_that_are_slow(plumbd, plumb_program, tmp_path, open_page)
     (shown,) = page.page.locator(".running-tasks li").all_inner_texts()
     assert shown.startswith("task 8 of stage 0.0 on worker1.example.org:")
     assert digits(re.search(r"so far, ([\d.]+) times", shown).group(1)) >= 50
+    page.page.get_by_text("Older applications that run, whose tasks are not looked at here: 1").wait_for()
+    page.open("overview", role="journalnode")
+    page.page.get_by_role("heading", name="No calls of journalnode").wait_for()
+    assert page.page.locator(".running-tasks li").count() == 1
 
 
 def test_the_clock_of_a_host(busy, open_page):

@@ -13,6 +13,8 @@ import { duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 
+const APPS = 20
+
 interface Period {
   readonly since: bigint
   readonly until: bigint
@@ -48,7 +50,7 @@ export function Meanwhile(props: {
 }): VNode {
   const { answer, marks, apps } = props
   const period = { since: answer.since_time_ns!, until: answer.until_time_ns! }
-  const ran = (apps?.apps ?? []).flatMap((row) => barsOf(row, period))
+  const ran = (apps?.apps ?? []).flatMap((row) => barsOf(row, period)).slice(0, APPS)
   const groups = [...groupsOfMarks(marks), { name: t('applications'), bars: ran }].filter(
     (group) => group.bars.length > 0,
   )

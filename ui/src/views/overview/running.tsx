@@ -14,8 +14,8 @@ import { visible } from '../../text/visible.ts'
 const APPS = 3
 const TASKS = 5
 
-export const runningApps = (apps: readonly AppRow[]): AppRow[] =>
-  apps.filter((row) => row.state === 'running').slice(0, APPS)
+const isRunning = (row: AppRow): boolean => row.state === 'running'
+export const runningApps = (apps: readonly AppRow[]): AppRow[] => apps.filter(isRunning).slice(0, APPS)
 
 export const runningAsked = (app: string): Parameters => ({ app, status: 'running', limit: String(TASKS) })
 
@@ -58,11 +58,17 @@ function RunningApp({ row }: { row: AppRow }): VNode {
 }
 
 export function Running({ apps }: { apps: readonly AppRow[] }): VNode {
+  const others = apps.filter(isRunning).length - APPS
   return (
     <>
       {runningApps(apps).map((row) => (
         <RunningApp key={row.app} row={row} />
       ))}
+      {others > 0 && (
+        <p class="more">
+          {t('Older applications that run, whose tasks are not looked at here: {others}', { others: count(others) })}
+        </p>
+      )}
     </>
   )
 }

@@ -33,7 +33,8 @@ import { slowHosts, type Slow } from './slow.ts'
 
 const HOSTS = '60'
 const FUNCTIONS = '12'
-const APPS = '20'
+/** An application that runs may be older than many that have ended. */
+const APPS = '200'
 const SPELLS = '5'
 /** All functions: the slower ones may be anywhere among those that changed. */
 const CHANGES = '0'
@@ -124,7 +125,12 @@ function Mapped(props: MappedProps): VNode {
   const marks = props.marks?.marks
   const scheme: Scheme = value('as') === 'absolute' ? 'absolute' : 'peers'
   if (answer.series.length === 0)
-    return <Empty what={t('No calls')} filters={['function', 'role'].filter((name) => value(name))} />
+    return (
+      <>
+        <Empty what={t('No calls')} filters={['function', 'role'].filter((name) => value(name))} />
+        <Running apps={props.apps?.apps ?? []} />
+      </>
+    )
   const chosen = chosenCell(answer)
   return (
     <>
@@ -249,13 +255,17 @@ export function OverviewView(): VNode {
       {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
         ? {}
         : { sentence: <Sentence answer={answer.data} name={name} usual={slow.data} /> })}
-      asked={
-        name === undefined ? [] : [{ question: 'series', parameters }, ...besidesOf(slowAsked, changesAsked, running)]
-      }
+      asked={[
+        ...(name === undefined ? [] : [{ question: 'series', parameters }]),
+        ...besidesOf(slowAsked, changesAsked, running),
+      ]}
       tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
     >
       {nothing ? (
-        <Empty what={t('No calls of {more}', { more: roleName(role) })} filters={value('role') ? ['role'] : []} />
+        <>
+          <Empty what={t('No calls of {more}', { more: roleName(role) })} filters={value('role') ? ['role'] : []} />
+          <Running apps={apps.data?.apps ?? []} />
+        </>
       ) : functions.data === undefined ? (
         <Shown answer={functions} lines={14}>
           {() => null}
