@@ -90,13 +90,13 @@ def test_the_method_is_chosen_and_left(busy, open_page):
     page = open_page(busy)
     page.open(f"stage/{busy.app}", stage="1.0")
     page.page.get_by_label("causes by").select_option("pcc")
-    page.page.get_by_label("λca").fill("2")
+    page.page.get_by_label("λcq").fill("2")
     page.page.keyboard.press("Enter")
-    page.page.wait_for_url(re.compile("method=pcc.*lambda_ca=2"))
+    page.page.wait_for_url(re.compile("method=pcc.*lambda_cq=2"))
     page.settle()
-    refused = busy.fetch(f"/api/v1/stragglers?app={busy.app}&stage=1.0&limit=500&method=pcc&lambda_ca=2")
-    if refused[0] != 200:
-        assert page.text("[role=alert] p") == json.loads(refused[1])["error"]
+    refused = busy.fetch(f"/api/v1/stragglers?app={busy.app}&stage=1.0&limit=500&method=pcc&lambda_cq=2")
+    assert refused[0] == 400
+    assert page.text("[role=alert] p") == json.loads(refused[1])["error"]
     page.page.get_by_role("button", name="as usual").click()
     page.page.wait_for_url(lambda url: "method" not in url and "lambda" not in url)
     assert page.page.locator(".found").count() == 0
