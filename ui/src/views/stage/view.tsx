@@ -156,6 +156,8 @@ export function StageView(): VNode {
   const drawn = useQuestion<StageTasks>('tasks/columns', asked.columns, columnsRead)
   const causes = explainedBy(why.data, asked.found === null ? undefined : found.data)
   const coloured = useColoured(drawn.data, isDefault() ? undefined : topicsOf(causes))
+  const listed = asked.found === null ? why.data : found.data
+  const inPart = by === 'cause' && !isDefault() && listed?.more === true
   const chosen = value('sel') !== undefined
   return (
     <View
@@ -186,6 +188,13 @@ export function StageView(): VNode {
       )}
       <div class={chosen ? 'stage-parts chosen' : 'stage-parts'}>
         <div class="stage-lanes">
+          {inPart && (
+            <p class="more">
+              {t('Coloured are only the {stragglers} slow tasks that lost most time.', {
+                stragglers: count(causes.size),
+              })}
+            </p>
+          )}
           <Shown answer={drawn} lines={8}>
             {() => coloured && <TaskLanes tasks={coloured} by={by} />}
           </Shown>
