@@ -38,12 +38,19 @@ function clocksOf(trace: Trace): Clocks {
   return { hosts, hostOf, offsets, reference }
 }
 
-/** Once the calls are drawn: of a million they take as long as some frames. */
+/** Was it asked for again, with no more to it? */
+const isAsBefore = (before: Trace, now: Trace): boolean =>
+  before.head.trace === now.head.trace &&
+  before.head.first_part === now.head.first_part &&
+  before.rows === now.rows &&
+  before.head.processes.length === now.head.processes.length
+
+/** Once the calls are drawn: of a million they take as long as some frames. Until then they are those of before. */
 export function useClocks(trace: Trace): Clocks {
   const [known, setKnown] = useState<{ readonly of: Trace; readonly clocks: Clocks }>()
   useEffect(() => setKnown({ of: trace, clocks: clocksOf(trace) }), [trace])
   useWaiting(known?.of !== trace)
-  return known?.of === trace ? known.clocks : UNKNOWN
+  return known !== undefined && isAsBefore(known.of, trace) ? known.clocks : UNKNOWN
 }
 
 const areAligned = (): boolean => value('clocks') === 'aligned'
@@ -73,7 +80,8 @@ export function useAligned(trace: Trace, clocks: Clocks): AlignedTrace {
     return () => abort.abort()
   }, [aligned])
   useWaiting(aligned !== undefined && laid?.of !== aligned)
-  return aligned !== undefined && laid?.of === aligned ? laid : { trace }
+  if (aligned === undefined || laid === undefined) return { trace }
+  return laid.of === aligned || isAsBefore(laid.trace, trace) ? laid : { trace }
 }
 
 const aheadText = (offset: number): string =>
