@@ -116,6 +116,23 @@ def test_what_became_slower(busy, ask_plumb, open_page):
     assert ns(shown[0].inner_text().split("→")[1]) == three_digits(slower[0]["b"]["mean_ns"])
 
 
+def test_who_waited_for_a_host_then(busy, ask_plumb, open_page):
+    host = load.host_of(load.SLOW)
+    tasks = ask_plumb(busy, "hosts", host, "--limit", "0")["tasks"]
+    last = busy.ask("status")["store"]["last_time_ns"]
+    shown = {"function": "BlockReceiver%23flushOrSync", "since": last - 60 * 60 * 10**9, "until": last + 1}
+    query = "&".join(f"{name}={value}" for name, value in shown.items())
+    series = busy.ask(f"series?{query}&by=host&role=datanode")
+    at = (tasks[len(tasks) // 2]["begin_time_ns"] - series["since_time_ns"]) // series["step_ns"]
+    begin = series["since_time_ns"] + at * series["step_ns"]
+    then = [row for row in tasks if begin - row["duration_ns"] < row["begin_time_ns"] < begin + series["step_ns"]]
+    page = open_page(busy)
+    page.open("overview", sel=f"{host}@{at}", **shown)
+    assert page.text(".panel h4") == f"Slow tasks of Spark that waited for it then: {len(then)}"
+    period = f"--since {begin} --until {begin + series['step_ns']}"
+    assert f"plumb hosts {host} {period} --limit 500" in page.text(".panel .sames")
+
+
 def test_running_tasks_that_are_slow(plumbd, plumb_program, tmp_path, open_page):
     """One of nine runs (status 0) for a minute already, the others took a second."""
     now_ms = time.time_ns() // MS
