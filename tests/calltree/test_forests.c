@@ -4,6 +4,7 @@
 #include "analyzer/calltree/compressor.h"
 #include "analyzer/calltree/record/record.h"
 #include "analyzer/calltree/stats/stats.h"
+#include "common/base/fnv.h"
 #include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 #include "tests/calltree/reference.h"
@@ -340,6 +341,42 @@ static void test_forests(gconstpointer data) {
     engine_clear(&engine_of_run);
 }
 
+/* ---- older rules ---- */
+
+/* Of the critical times of the forests below, by each rule before the newest one: stored records are verified by the
+ * rule that they were counted by. Made by the program of which TIMES_READERS was the newest rule. Whoever changes what
+ * forests are like makes them anew, with a program from before. */
+static const guint64 released[] = {G_GUINT64_CONSTANT(0x216dff2881a83cb3), G_GUINT64_CONSTANT(0x1ebcd9399ddabeca),
+                                   G_GUINT64_CONSTANT(0xa8a4689a6a809d07), G_GUINT64_CONSTANT(0xd61ae04414407de4),
+                                   G_GUINT64_CONSTANT(0xd61ae04414407de4), G_GUINT64_CONSTANT(0x9e1be16f02ef14ec),
+                                   G_GUINT64_CONSTANT(0x06c7661831ae766b)};
+
+static guint64 add_times(guint64 hash, const Made *made, TimesRule rule) {
+    const Measured measured = {made->tree, made->pattern, made->node_of};
+    gboolean differs;
+    g_autoptr(TreeTimes) times = times_by_rule(&measured, engine_of_run.waits, rule, &differs);
+    return fnv64(hash, times->critical_ns, times->n_nodes * sizeof *times->critical_ns);
+}
+
+static void test_older_rules(void) {
+    static const ForestOptions kinds[] = {{40, FOREST_CLEAN}, {30, FOREST_PIPELINES}, {20, FOREST_READS}};
+    guint64 hashes[G_N_ELEMENTS(released)];
+    World world;
+    world_init(&world, 0);
+    engine_of_run = engine_new(&world.lookup, 2000);
+    for (guint rule = 0; rule < G_N_ELEMENTS(hashes); rule++) hashes[rule] = FNV64_BASIS;
+
+    for (guint32 seed = 0; seed < 2000 * G_N_ELEMENTS(kinds); seed++) {
+        g_autoptr(Forest) forest = forest_new(&world, seed, &kinds[seed % G_N_ELEMENTS(kinds)]);
+        Made made = make(&engine_of_run, forest->spans, 0);
+        for (guint rule = 0; rule < G_N_ELEMENTS(hashes); rule++)
+            hashes[rule] = add_times(hashes[rule], &made, (TimesRule)rule);
+        made_clear(&made);
+    }
+    for (guint rule = 0; rule < G_N_ELEMENTS(hashes); rule++) g_assert_cmphex(hashes[rule], ==, released[rule]);
+    engine_clear(&engine_of_run);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const Kind anything = {FORESTS / 2, {40, FOREST_WILD}}, clean = {FORESTS / 2, {40, FOREST_CLEAN}};
@@ -348,5 +385,6 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/calltree/forests/clean", &clean, test_forests);
     g_test_add_data_func("/calltree/forests/pipelines", &pipelines, test_forests);
     g_test_add_data_func("/calltree/forests/reads", &reads, test_forests);
+    g_test_add_func("/calltree/forests/older rules", test_older_rules);
     return g_test_run();
 }
