@@ -383,20 +383,23 @@ static void join_handling(Collector *c, const Receive *receives, guint n) {
 
 /* ---- acknowledgements ---- */
 
-/* Of a station, of all. */
-static Receives receives_at(const GArray *of_all, guint32 station) {
-    const Receive *all = (const Receive *)(gconstpointer)of_all->data;
+/* Of that station, or of the next one that has any. */
+static guint first_receive(const GArray *of_all, guint32 station) {
     guint low = 0, high = of_all->len;
     while (low < high) {
         const guint middle = low + (high - low) / 2;
-        if (all[middle].station < station)
+        if (g_array_index(of_all, Receive, middle).station < station)
             low = middle + 1;
         else
             high = middle;
     }
-    guint n = 0;
-    while (low + n < of_all->len && all[low + n].station == station) n++;
-    return (Receives){all + low, n};
+    return low;
+}
+
+/* Of a station, of all. */
+static Receives receives_at(const GArray *of_all, guint32 station) {
+    const guint first = first_receive(of_all, station), end = first_receive(of_all, station + 1);
+    return (Receives){(const Receive *)(gconstpointer)of_all->data + first, end - first};
 }
 
 /* A packet that is handled, and that the next station has acknowledged, is to be acknowledged at once: the thread that
