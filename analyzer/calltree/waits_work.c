@@ -41,6 +41,9 @@ typedef struct Context {
     guint64 still_ns, late_ns;
     guint32 responder; /* of a station: its call that acknowledges packets; 0: none, or more than one */
     guint32 responders;
+    /* Of a caller of stations: its first call that the last of them came not after, and when all before had ended. */
+    guint32 next;
+    gint64 ready_ns;
 } Context;
 
 /* A packet on its way from one station to the next: how the sender saw it, and how the receiver did. */
@@ -443,8 +446,24 @@ static void join_answers(Collector *c, const Receives *receives) {
     }
 }
 
-/* A station that is asked: from when its caller has done all that began before it, until it begins. Which of those that
- * begin together comes first is chance (it hangs on their ids), so they count alike: not. */
+/* When the caller of a station had done all that began before it. Which of those that begin together comes first is
+ * chance (it hangs on their ids), so they count alike: not. Stations are asked for in order. */
+static gint64 ready_before(Collector *c, guint32 station) {
+    const CallTree *tree = c->tree;
+    const guint32 caller = tree->parent[station];
+    Context *context = &c->contexts[caller];
+    if (context->next == 0) {
+        context->next = caller + 1;
+        context->ready_ns = tree->from_ns[caller];
+    }
+    for (; context->next < station; context->next = tree->end[context->next]) {
+        if (c->rule >= TIMES_ASKED && tree->from_ns[context->next] == tree->from_ns[station]) break;
+        context->ready_ns = MAX(context->ready_ns, tree->to_ns[context->next]);
+    }
+    return context->ready_ns;
+}
+
+/* A station that is asked: from when its caller was ready until it begins. */
 static void list_asked(Collector *c) {
     const CallTree *tree = c->tree;
     for (guint32 i = 1; i < tree->n_nodes && looks_at_standing(c); i++) {
@@ -453,11 +472,7 @@ static void list_asked(Collector *c) {
         const WaitPart part = part_at(c, i);
         const gboolean is_asked = (part & PART_STATION && part_chain(part) == CHAIN_WRITE) || sends_block(c, part);
         if (!is_asked || !(part_at(c, caller) & PART_WAIT)) continue;
-        gint64 ready_ns = tree->from_ns[caller];
-        for (guint32 before = caller + 1; before < i; before = tree->end[before]) {
-            if (c->rule >= TIMES_ASKED && tree->from_ns[before] == tree->from_ns[i]) break;
-            ready_ns = MAX(ready_ns, tree->to_ns[before]);
-        }
+        const gint64 ready_ns = ready_before(c, i);
         c->other = c->rule >= TIMES_ANSWERS ? c->contexts[caller].station : 0;
         add_work_of(c, i, c->other != 0 ? WORK_ASKED : WORK_OWN, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
         c->other = 0;
