@@ -219,7 +219,8 @@ static void add_packet(Collector *c, guint32 node, WaitPart part) {
             scope_in(context, part_chain(part)), context->station, pattern_node(c, node), node, from_ns, to_ns, 0};
         g_array_append_val(c->sends, send);
     }
-    if (part & (PART_RECEIVE | PART_ANSWER) && context->station != 0) {
+    const gboolean answer = part & PART_ANSWER && c->rule >= TIMES_ANSWERS;
+    if ((part & PART_RECEIVE || answer) && context->station != 0) {
         const Receive receive = {context->station, pattern_node(c, node), node, from_ns, to_ns, handled_ns(c, node)};
         g_array_append_vals(part & PART_RECEIVE ? c->receives : c->answers, &receive, 1);
     }
