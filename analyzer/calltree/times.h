@@ -41,5 +41,7 @@ typedef enum {
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);
+/* Of what that takes besides the times, while it works, most: about so many bytes. */
+gsize times_waits_bytes(const Measured *measured, WaitTable *table);
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

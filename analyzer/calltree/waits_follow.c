@@ -194,6 +194,10 @@ static void follow_scopes(const Measured *measured, const WaitsAndWork *both, Tr
 
 /* ---- the parts of a tree's functions ---- */
 
+static guint32 n_parts(const Measured *measured) {
+    return measured->pattern != NULL ? measured->pattern->n_nodes : measured->tree->n_nodes;
+}
+
 static void find_parts(const Measured *measured, WaitTable *table, WaitPart *parts) {
     const Pattern *pattern = measured->pattern;
     const CallTree *tree = measured->tree;
@@ -232,11 +236,19 @@ static gboolean keep_parts(const Measured *measured, TimesRule rule, WaitPart *p
     return meet || turns;
 }
 
+gsize times_waits_bytes(const Measured *measured, WaitTable *table) {
+    const guint32 n = n_parts(measured);
+    g_autofree WaitPart *parts = g_new(WaitPart, n);
+    g_autofree guint8 *stations = g_new(guint8, n);
+    find_parts(measured, table, parts);
+    return parts_meet(measured, parts, stations, n) ? waits_and_work_bytes(measured->tree->n_nodes) : 0;
+}
+
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs) {
     enum { ON_STACK = 1024 };
     WaitPart few[ON_STACK];
     guint8 few_stations[ON_STACK];
-    const guint32 n = measured->pattern != NULL ? measured->pattern->n_nodes : measured->tree->n_nodes;
+    const guint32 n = n_parts(measured);
     *differs = FALSE;
     if (rule == TIMES_BY_PARENT) return times_compute(measured->tree, measured->node_of);
 

@@ -687,6 +687,9 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     return (WaitsAndWork){c.waits, c.work};
 }
 
+/* Most nodes work once, or wait. */
+gsize waits_and_work_bytes(guint32 n_nodes) { return n_nodes * (sizeof(Context) + sizeof(Work)); }
+
 void waits_and_work_clear(WaitsAndWork *both) {
     g_array_unref(both->waits);
     g_array_unref(both->work);

@@ -128,10 +128,16 @@ static void fill_row(void *arg, guint32 row, const Call *call, gint32 parent) {
     if (at[FLAGS] != NULL) ((guint8 *)at[FLAGS]->values)[row] = (guint8)(call->flags & CALL_ROW_FLAGS);
 }
 
-static void fill_times(Fill *fill, const CallTree *tree) {
+static gboolean fill_times(Fill *fill, const CallTree *tree, GError **error) {
     const Measured measured = {.tree = tree};
+    WaitTable *waits = archive_waits(fill->calls->archive);
     gboolean differs;
-    TreeTimes *times = times_by_rule(&measured, archive_waits(fill->calls->archive), TIMES_NOW, &differs);
+    gsize charged = 0;
+    allowance_hold(&charged, times_waits_bytes(&measured, waits));
+    if (!allowance_check(error)) return FALSE;
+    TreeTimes *times = times_by_rule(&measured, waits, TIMES_NOW, &differs);
+    allowance_hold(&charged, 0);
+
     guint32 row = 0;
     for (guint32 node = 1; node < tree->n_nodes && allowance_goes_on(); node++) {
         if (tree->span[node] == NULL) continue;
@@ -140,6 +146,7 @@ static void fill_times(Fill *fill, const CallTree *tree) {
         row++;
     }
     times_free(times);
+    return TRUE;
 }
 
 /* Tree and times take memory of their own, for as long as this lasts. */
@@ -156,8 +163,7 @@ static gboolean fill_all(Fill *fill, gboolean times, GError **error) {
     if (good && tree != NULL) {
         calls_drop_links(calls);
         allowance_hold(&charged, nodes * (CALLS_TREE_BYTES + 2 * sizeof(gint64) + sizeof(guint32)));
-        good = allowance_check(error);
-        if (good) fill_times(fill, tree);
+        good = allowance_check(error) && fill_times(fill, tree, error);
     }
     allowance_hold(&charged, 0);
     return good;
