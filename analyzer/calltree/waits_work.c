@@ -437,7 +437,7 @@ static void join_answers(Collector *c, const Receives *receives) {
     if (c->rule < TIMES_ANSWERS) return;
     const Receives own = receives_at(c->answers, station);
     const Receives back = receives_at(c->answers, before), begun = receives_at(c->receives, before);
-    if (before != 0 && begun.n > 0)
+    if (before != 0 && begun.n == receives->n)
         add_late_answer(c, receives->all, before, receives->all->from_ns, begun.all->from_ns);
     if (own.n != 0 && own.n != receives->n) return;
     for (guint i = 0; i < receives->n; i++) {

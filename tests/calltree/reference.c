@@ -229,7 +229,7 @@ static gboolean answer_is_late_at(const Waits *waits, const RefNode *station, gi
     const RefNode *before = station_of(waits, station->parent);
     if (before == NULL) return FALSE;
     g_autoptr(GPtrArray) own = receives_at(waits, station), its = receives_at(waits, before);
-    if (own->len > 0 && its->len > 0) {
+    if (own->len > 0 && own->len == its->len) {
         const Piece first = {begin_of(own, 0), begin_of(its, 0)};
         if (is_late(first) && piece_has(first, time)) return TRUE;
     }
