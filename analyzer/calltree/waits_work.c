@@ -41,6 +41,7 @@ typedef struct Context {
     guint64 still_ns, late_ns;
     guint32 responder; /* of a station: its call that acknowledges packets; 0: none, or more than one */
     guint32 responders;
+    gboolean asks; /* of a station: another one hangs below it */
     /* Of a caller of stations: its first call that the last of them came not after, and when all before had ended. */
     guint32 next;
     gint64 ready_ns;
@@ -144,6 +145,10 @@ static gboolean has_waits(const Collector *c, const WaitScope *scope) {
     return low < c->waits->len && wait_scope_compare(&g_array_index(c->waits, Stretch, low).scope, scope) == 0;
 }
 
+static Context *station_before(const Collector *c, guint32 station) {
+    return &c->contexts[c->contexts[c->tree->parent[station]].station];
+}
+
 /* Parents come before their children. */
 static void find_contexts(Collector *c) {
     const CallTree *tree = c->tree;
@@ -240,6 +245,7 @@ static void list_work(Collector *c) {
             Context *station = &c->contexts[context->station];
             station->responder = station->responders++ == 0 ? i : 0;
         }
+        if (part & PART_STATION && part_chain(part) == CHAIN_WRITE) station_before(c, i)->asks = TRUE;
         const gboolean sends = sends_block(c, part);
         if (context->station == 0 || (part & PART_WAIT && !sends)) continue;
 
@@ -439,7 +445,7 @@ static void join_answers(Collector *c, const Receives *receives) {
     const Receives back = receives_at(c->answers, before), begun = receives_at(c->receives, before);
     if (before != 0 && begun.n == receives->n)
         add_late_answer(c, receives->all, before, receives->all->from_ns, begun.all->from_ns);
-    if (own.n != 0 && own.n != receives->n) return;
+    if (own.n != receives->n && (own.n != 0 || c->contexts[station].asks)) return;
     for (guint i = 0; i < receives->n; i++) {
         const gint64 sent_ns = add_answer(c, receives, &own, i);
         if (before == 0 || back.n != receives->n) continue;
@@ -563,10 +569,6 @@ static Load load_behind(Load load, const Load *before) {
     load.follows = load.link && before->received > load.received / LINK_SHARE;
     if (load.follows) load.weight = load.rest;
     return load;
-}
-
-static Context *station_before(const Collector *c, guint32 station) {
-    return &c->contexts[c->contexts[c->tree->parent[station]].station];
 }
 
 /* What follows from the network of the station before is that one's load, and its sending. */

@@ -203,13 +203,21 @@ static gboolean is_late(Piece piece) { return piece_ns(piece) >= 1000000; }
 
 static gint64 begin_of(const GPtrArray *calls, guint i) { return ((RefNode *)calls->pdata[i])->span->begin_ns; }
 
+static gboolean asks_another(const Waits *waits, const RefNode *station) {
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (is_one_of(waits, node, "OpWriteBlockProto") && station_of(waits, node->parent) == station) return TRUE;
+    }
+    return FALSE;
+}
+
 /* In which the station could acknowledge one packet after the other, and did not; one with nothing in it, where that is
  * not known. NULL: it is not known which acknowledgement is which packet's. */
 static GArray *answers_of(const Waits *waits, const RefNode *station) {
     g_autoptr(GPtrArray) receives = receives_at(waits, station);
     g_autoptr(GPtrArray) next = calls_at(waits, station, "PipelineAck#readFields");
     g_autoptr(GPtrArray) responders = calls_at(waits, station, "PacketResponder#run");
-    if (next->len != 0 && next->len != receives->len) return NULL;
+    if (next->len != receives->len && (next->len != 0 || asks_another(waits, station))) return NULL;
     GArray *pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
     for (guint i = 0; i < receives->len; i++) {
         const RefNode *receive = receives->pdata[i];
