@@ -412,8 +412,16 @@ static Receives receives_at(const GArray *of_all, guint32 station) {
     return (Receives){(const Receive *)(gconstpointer)of_all->data + first, end - first};
 }
 
+static gint64 end_of_calls(const CallTree *tree, guint32 node) {
+    gint64 end_ns = tree->from_ns[node];
+    for (guint32 child = node + 1; child < tree->end[node]; child = tree->end[child])
+        end_ns = MAX(end_ns, tree->to_ns[child]);
+    return end_ns;
+}
+
 /* A packet that is handled, and that the next station has acknowledged, is to be acknowledged at once: the thread that
- * does waits for the next one then, or ends. Returns when it was, as far as that is known. */
+ * does waits for the next one then, or ends; before the last one it makes the block final. Returns when it was, as far
+ * as that is known. */
 static gint64 add_answer(Collector *c, const Receives *receives, const Receives *own, guint i) {
     const Receive *receive = &receives->all[i];
     const guint32 responder = c->contexts[receive->station].responder;
@@ -421,8 +429,10 @@ static gint64 add_answer(Collector *c, const Receives *receives, const Receives 
     if (own->n > 0) ready_ns = MAX(ready_ns, own->all[i].to_ns);
     if (i + 1 < own->n)
         sent_ns = own->all[i + 1].from_ns;
-    else if (i + 1 == receives->n && responder != 0)
+    else if (i + 1 == receives->n && responder != 0) {
+        ready_ns = MAX(ready_ns, end_of_calls(c->tree, responder));
         sent_ns = c->tree->to_ns[responder];
+    }
     if (sent_ns - ready_ns >= ANSWER_NS) add_still(c, receive->station, ready_ns, sent_ns);
     return MAX(ready_ns, sent_ns);
 }

@@ -224,7 +224,13 @@ static GArray *answers_of(const Waits *waits, const RefNode *station) {
         gint64 ready = handled_ns(receive), sent = ready;
         if (next->len > 0) ready = MAX(ready, ref_end(((RefNode *)next->pdata[i])->span));
         if (i + 1 < next->len) sent = begin_of(next, i + 1);
-        if (i + 1 == receives->len && responders->len == 1) sent = ref_end(((RefNode *)responders->pdata[0])->span);
+        if (i + 1 == receives->len && responders->len == 1) {
+            const RefNode *responder = responders->pdata[0];
+            sent = ref_end(responder->span);
+            ready = MAX(ready, responder->span->begin_ns);
+            for (guint k = 0; k < responder->children->len; k++)
+                ready = MAX(ready, ref_end(((RefNode *)responder->children->pdata[k])->span));
+        }
         const Piece piece = {ready, MAX(ready, sent)};
         g_array_append_val(pieces, piece);
     }
