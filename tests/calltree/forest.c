@@ -47,7 +47,7 @@ static SpanId random_parent(Maker *m, guint i) {
     return one_in(m, 3) ? m->ids[i - 1] : m->ids[below(m, i)];
 }
 
-/* The first spans of a pipeline; below the last of them, and the streamer, packets are handled. */
+/* The first spans of a pipeline; below the last of them, what is below these, and the streamer, packets are handled. */
 static const struct {
     const char *name;
     guint parent;
@@ -69,7 +69,7 @@ static guint32 name_called(const Maker *m, const char *text) {
 static void add_station(Maker *m, SpanBuilder *builder, guint i, guint32 name) {
     const guint known = G_N_ELEMENTS(pipeline);
     if (i == 0) return;
-    guint parent = i < known ? pipeline[i].parent : STATIONS + below(m, known - STATIONS);
+    guint parent = i < known ? pipeline[i].parent : STATIONS + below(m, (one_in(m, 3) ? i : known) - STATIONS);
     if (name == name_called(m, "DataStreamer#writeTo")) parent = STREAMER;
     span_builder_parent(builder, m->ids[parent]);
 }
