@@ -41,7 +41,8 @@ typedef enum {
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);
-/* Of what that takes besides the times, while it works, most: about so many bytes. */
-gsize times_waits_bytes(const Measured *measured, WaitTable *table);
+/* Does times_by_rule() look at who works for whom? While it does, that takes about so many bytes of each node. */
+gboolean times_go_through_waits(const Measured *measured, WaitTable *table);
+#define TIMES_WAITS_BYTES 168u
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

@@ -236,12 +236,12 @@ static gboolean keep_parts(const Measured *measured, TimesRule rule, WaitPart *p
     return meet || turns;
 }
 
-gsize times_waits_bytes(const Measured *measured, WaitTable *table) {
+gboolean times_go_through_waits(const Measured *measured, WaitTable *table) {
     const guint32 n = n_parts(measured);
     g_autofree WaitPart *parts = g_new(WaitPart, n);
     g_autofree guint8 *stations = g_new(guint8, n);
     find_parts(measured, table, parts);
-    return parts_meet(measured, parts, stations, n) ? waits_and_work_bytes(measured->tree->n_nodes) : 0;
+    return parts_meet(measured, parts, stations, n);
 }
 
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs) {

@@ -47,6 +47,9 @@ typedef struct Context {
     gint64 ready_ns;
 } Context;
 
+/* Most nodes work once, or wait. */
+G_STATIC_ASSERT(sizeof(Context) + sizeof(Work) == TIMES_WAITS_BYTES);
+
 /* A packet on its way from one station to the next: how the sender saw it, and how the receiver did. */
 typedef struct Send {
     WaitScope scope;
@@ -698,9 +701,6 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     large_free(c.contexts, bytes);
     return (WaitsAndWork){c.waits, c.work};
 }
-
-/* Most nodes work once, or wait. */
-gsize waits_and_work_bytes(guint32 n_nodes) { return n_nodes * (sizeof(Context) + sizeof(Work)); }
 
 void waits_and_work_clear(WaitsAndWork *both) {
     g_array_unref(both->waits);

@@ -45,5 +45,4 @@ typedef struct WaitsAndWork {
 /* gaps: TimesGap of functions that wait. */
 WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
                             TimesRule rule);
-gsize waits_and_work_bytes(guint32 n_nodes);
 void waits_and_work_clear(WaitsAndWork *both);

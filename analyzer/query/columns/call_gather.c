@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "analyzer/archive/read/load.h"
-#include "analyzer/calltree/waits.h"
+#include "analyzer/calltree/times.h"
 #include "analyzer/query/columns/calls.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/traces/trace_tasks.h"
@@ -14,6 +14,7 @@ typedef struct Gather {
     const CallsAsked *wanted;
     GHashTable *known; /* CallKind -> number + 1 */
     WaitTable *waits;
+    WaitPart parts;    /* of all functions, where times are asked for */
     guint32 last_kind; /* spans of one kind often come one behind the other */
     GString *text;
 } Gather;
@@ -92,6 +93,7 @@ static gboolean kind_of(Gather *g, const SpanRec *span, guint32 *number, GError 
                     CALLS_MAX_KINDS);
     kind.found = g->wanted->find != NULL && (name_has(g, kind.name) || name_has(g, kind.tracer));
     kind.span = kind_span(g, span);
+    if (g->wanted->times) g->parts |= wait_table_part(g->waits, kind.name);
     *number = g->last_kind = kinds->len;
     g_hash_table_insert(g->known, g_memdup2(&kind, sizeof kind), GUINT_TO_POINTER(*number + 1));
     g_array_append_val(kinds, kind);
@@ -185,13 +187,16 @@ static gboolean add_spans(Gather *g, const GByteArray *bytes, GError **error) {
 
 /* Is there room for as many again as the last part had? First its records lie beside the calls, then the table of ids
  * does, or the columns that are made of them. */
-static gboolean has_room(const Calls *calls, const CallsAsked *wanted, guint32 last, gsize part_bytes) {
+static gboolean has_room(const Gather *g, guint32 last, gsize part_bytes) {
+    const Calls *calls = g->calls;
+    const gboolean waits = g->parts & PART_BLOCKS && g->parts & PART_STATION;
+    const gsize row_bytes = g->wanted->row_bytes + (waits ? TIMES_WAITS_BYTES : 0);
     const guint64 then = (guint64)calls->n + last;
     const gsize left = allowance_left(), held = calls->n * sizeof(Call) + part_bytes;
     const gsize gathered = then * sizeof(Call) + part_bytes;
     /* Behind the first part most callers may be missing, and something stands for each. */
     const gsize call_bytes = calls->first_part > 0 ? 2 * sizeof(Call) : sizeof(Call);
-    const gsize made = then * (call_bytes + MAX(TABLE_BYTES, wanted->row_bytes));
+    const gsize made = then * (call_bytes + MAX(TABLE_BYTES, row_bytes));
     if (then > CALLS_MAX_SPANS) return FALSE;
     return left == G_MAXSIZE || MAX(gathered, made) < held + left;
 }
@@ -215,7 +220,7 @@ static gboolean gather_parts(Gather *g, GError **error) {
         calls->parts = load.parts;
         calls->waiting = load.late_left;
         calls->loaded++;
-        if (part + 1 >= load.parts || !has_room(calls, g->wanted, calls->n - before, bytes->len)) break;
+        if (part + 1 >= load.parts || !has_room(g, calls->n - before, bytes->len)) break;
     }
 
     allowance_hold(&charged, 0);

@@ -133,7 +133,7 @@ static gboolean fill_times(Fill *fill, const CallTree *tree, GError **error) {
     WaitTable *waits = archive_waits(fill->calls->archive);
     gboolean differs;
     gsize charged = 0;
-    allowance_hold(&charged, times_waits_bytes(&measured, waits));
+    if (times_go_through_waits(&measured, waits)) allowance_hold(&charged, tree->n_nodes * (gsize)TIMES_WAITS_BYTES);
     if (!allowance_check(error)) return FALSE;
     TreeTimes *times = times_by_rule(&measured, waits, TIMES_NOW, &differs);
     allowance_hold(&charged, 0);
