@@ -19,6 +19,9 @@
 /* Connections accepted in one round, and handshakes that go on in it: neither must keep the other waiting for long. */
 #define ACCEPT_MAX     64
 #define HANDSHAKES_MAX 16
+/* Connections that gave way and are not closed yet. With more of them the next one waits a moment: their descriptors
+ * would be missed elsewhere. */
+#define LEAVING_MAX 16
 /* Below that of the network threads (0), above that of questions. */
 #define ACCEPTOR_NICE 2
 typedef struct Greeting {
@@ -222,6 +225,11 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     const AcceptorPort *port = &acceptor->options.port;
 
     for (int i = 0; i < ACCEPT_MAX; i++) {
+        if (shares_leaving(acceptor->options.shares, port->kind) >= LEAVING_MAX) {
+            g_usleep(G_USEC_PER_SEC / 1000);
+            return;
+        }
+
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
         const int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -20,6 +20,7 @@ struct Shares {
     GHashTable *by_name; /* Peer.name -> Peer */
     ShareLimits limits;
     guint connections[PEER_KINDS]; /* without those that gave way */
+    guint leaving[PEER_KINDS];     /* those */
     _Atomic gsize buffered;
 };
 
@@ -116,6 +117,7 @@ static void leave(PeerPlace *place) {
 /* Its owner still holds the place, and the descriptor with it, until it has seen the end. */
 static void give_way(PeerPlace *place) {
     leave(place);
+    place->peer->shares->leaving[place->kind]++;
     atomic_store(&place->gave_way, TRUE);
     shutdown(place->fd, SHUT_RDWR);
 }
@@ -165,7 +167,10 @@ void peer_place_free(PeerPlace *place) {
     Peer *peer = place->peer;
     Shares *shares = peer->shares;
     pthread_mutex_lock(&shares->lock);
-    if (!atomic_load(&place->gave_way)) leave(place);
+    if (atomic_load(&place->gave_way))
+        shares->leaving[place->kind]--;
+    else
+        leave(place);
     peer->held--;
     drop_unused(peer);
     pthread_mutex_unlock(&shares->lock);
@@ -211,6 +216,13 @@ gboolean shares_peer_is_full(Shares *shares, PeerKind kind, const char *name) {
     const gboolean full = peer != NULL && has_all_places(shares, kind, peer);
     pthread_mutex_unlock(&shares->lock);
     return full;
+}
+
+guint shares_leaving(Shares *shares, PeerKind kind) {
+    pthread_mutex_lock(&shares->lock);
+    const guint n = shares->leaving[kind];
+    pthread_mutex_unlock(&shares->lock);
+    return n;
 }
 
 guint shares_connections(Shares *shares, PeerKind kind) {

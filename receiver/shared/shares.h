@@ -65,5 +65,7 @@ gboolean peer_buffer(PeerPlace *place, gsize from_bytes, gsize to_bytes);
 gboolean peer_is_over(const PeerPlace *place);
 
 guint shares_connections(Shares *shares, PeerKind kind);
+/* Those that gave way, and whose owners have not closed their descriptors yet. */
+guint shares_leaving(Shares *shares, PeerKind kind);
 gsize shares_buffered_bytes(const Shares *shares);
 guint shares_count(Shares *shares);

@@ -173,7 +173,7 @@ def test_parameters_arrive_as_given(canned):
         "--server",
         canned.address,
     )
-    ((method, path, parameters),) = canned.asked
+    method, path, parameters = canned.asked[0]  # then what is still open
     assert (method, path) == ("GET", "/api/v1/traces")
     assert sorted(parameters) == sorted(
         [

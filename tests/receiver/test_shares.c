@@ -47,7 +47,10 @@ static void test_most_gives_way(void) {
     for (guint i = 0; i < 4; i++) g_assert_cmpint(is_shut(&many[i]), ==, i == 3); /* idle for longest */
     g_assert_true(atomic_load(&many[3].place->gave_way));
     g_assert_cmpuint(shares_connections(shares, PEER_SENDERS), ==, 4);
+    g_assert_cmpuint(shares_leaving(shares, PEER_SENDERS), ==, 1);
+    g_assert_cmpuint(shares_leaving(shares, PEER_READERS), ==, 0);
     for (guint i = 0; i < 4; i++) pair_end(&many[i]);
+    g_assert_cmpuint(shares_leaving(shares, PEER_SENDERS), ==, 0);
     pair_end(&few);
     g_assert_cmpuint(shares_connections(shares, PEER_SENDERS), ==, 0);
     g_assert_cmpuint(shares_count(shares), ==, 0);

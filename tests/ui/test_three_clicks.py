@@ -85,7 +85,7 @@ def test_three_clicks_from_an_application_to_its_disk(busy, ask_plumb, open_page
     (call,) = [span for span in document["spans"] if span["span"] == path[-1]["span"]]
     assert (call["function"], call["host"]) == (path[-1]["function"], SLOW_HOST)
     assert page.text("[role=option][aria-selected=true] bdi") == call["function"]
-    panel.locator(".annotations").wait_for()
+    panel.locator(".annotations").first.wait_for()
     text = page.text(".panel")
     assert call["span"] in text and SLOW_HOST in text
     facts = dict(zip(panel.locator("dt").all_inner_texts(), panel.locator("dd").all_inner_texts(), strict=True))
