@@ -198,8 +198,9 @@ export interface Peers {
 
 export interface Evidence {
   feature: string
-  topic: string
-  unit: string
+  /** Of the machine as a whole neither is told. */
+  topic?: string
+  unit?: string
   verdict: string
   kind?: string
   measured?: number

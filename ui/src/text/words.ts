@@ -37,6 +37,7 @@ const WORDS: Readonly<Record<string, string>> = {
   disk: t('disk'),
   'disk or network': t('disk or network'),
   network: t('network'),
+  machine: t('the machine'),
   'no answer': t('no answer'),
   processor: t('processor'),
   queue: t('queue'),

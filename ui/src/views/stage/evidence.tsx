@@ -13,7 +13,7 @@ function amount(evidence: Evidence, value: number): string {
   if (evidence.unit === 'ms') return duration(value * 1e6, 1e6)
   if (evidence.unit === 'bytes' || evidence.unit === 'B') return bytes(value)
   if (evidence.unit === 'share') return percent(100 * value).replace('+', '')
-  return `${Number(value.toPrecision(3))} ${evidence.unit}`.trim()
+  return `${Number(value.toPrecision(3))} ${evidence.unit ?? ''}`.trim()
 }
 
 /** As it is compared: amounts as multiples of the stage's mean, times as a share of the task's. */

@@ -60,15 +60,19 @@ export function thresholdsAsked(): Record<string, string> | undefined {
   return { method, ...Object.fromEntries(set) }
 }
 
+/** A host that was slower as a whole: a cause that has no topic. */
+const MACHINE = 'machine'
+
 /** What was found by the thresholds, with what `why` measured: the host that is waited for, as far as it is of the same
     topic, and what the task had of HDFS. */
 function merged(row: Straggler, why: Straggler | undefined): Straggler {
   const first = row.causes[0]
+  const topic = first?.topic ?? MACHINE
   const known = why?.main_cause
   const cause = first && {
     feature: first.feature,
-    topic: first.topic,
-    ...(known?.topic === first.topic && known.suspect ? { suspect: known.suspect } : {}),
+    topic,
+    ...(known?.suspect && known.topic === topic ? { suspect: known.suspect } : {}),
   }
   const ledger = row.ledger ?? why?.ledger
   return {
