@@ -33,6 +33,10 @@ export function linkTo(view: string, id = '', changes: Changes = {}): string {
   return formatRoute(changeRoute({ view, id, values: kept }, changes))
 }
 
+/** A task's place in its stage. */
+export const linkToTask = (app: string, of: { stage: number; stage_attempt: number; task: number }): string =>
+  linkTo('stage', app, { stage: `${of.stage}.${of.stage_attempt}`, sel: String(of.task) })
+
 export const linkWith = (changes: Changes): string => formatRoute(changeRoute(route.value, changes))
 
 /** The whole address with times that stay, for somebody else. */

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import type { SamplesAnswer } from '../../api/hosts.ts'
 import type { Mark } from '../../api/marks.ts'
 import type { ExecutorsAnswer, StagesAnswer, Straggler, WhyAnswer } from '../../api/spark.ts'
-import { linkTo, refine, value } from '../../app/address.ts'
+import { linkTo, linkToTask, refine, value } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
 import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
@@ -125,7 +125,7 @@ function barsOf(app: string, row: HostOfApp): LaneBar[] {
         }),
         text,
         className: heldBy(one) === row.host ? 'failed' : 'slow-bar',
-        href: linkTo('stage', app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) }),
+        href: linkToTask(app, one),
         chosen: false,
       },
     ]

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Mark, MarksAnswer } from '../../api/marks.ts'
 import type { AdviseAnswer, ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
-import { linkTo, route } from '../../app/address.ts'
+import { linkTo, linkToTask, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
@@ -137,12 +137,7 @@ function Why({ answer }: { answer: WhyAnswer }): VNode {
           <li key={one.task}>
             {tx('{stage}: {duration}, {scale} times the median.', {
               stage: (
-                <a
-                  href={linkTo('stage', answer.app, {
-                    stage: `${one.stage}.${one.stage_attempt}`,
-                    sel: String(one.task),
-                  })}
-                >
+                <a href={linkToTask(answer.app, one)}>
                   {tx('stage {stage}.{stageAttempt}, task {task}', {
                     stage: one.stage,
                     stageAttempt: one.stage_attempt,

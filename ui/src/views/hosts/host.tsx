@@ -3,7 +3,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { MarksAnswer } from '../../api/marks.ts'
 import type { HostsAnswer, NodesAnswer, SendersAnswer, SkewAnswer, WaitedTask } from '../../api/hosts.ts'
-import { go, linkTo, route, value } from '../../app/address.ts'
+import { go, linkTo, linkToTask, route, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion, useQuestionOnce } from '../../app/question.ts'
@@ -60,7 +60,7 @@ const TASK_COLUMNS: readonly Column<WaitedTask>[] = [
     head: t('task'),
     text: true,
     cell: (row) => (
-      <a href={linkTo('stage', row.app, { stage: `${row.stage}.${row.stage_attempt}`, sel: String(row.task) })}>
+      <a href={linkToTask(row.app, row)}>
         {tx('{task} of stage {stage}.{stageAttempt}', {
           task: row.task,
           stage: row.stage,

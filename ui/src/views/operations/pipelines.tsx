@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { OperationName, PipelinesAnswer } from '../../api/operations.ts'
-import { linkTo } from '../../app/address.ts'
+import { linkToTask } from '../../app/address.ts'
 import { Exported } from '../../parts/export.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
@@ -39,9 +39,8 @@ function Row({
     duration: msText(of.duration_ms),
     parts: parts.join(', '),
   })
-  const stage = `${answer.stage}.${answer.stage_attempt}`
   return (
-    <a class="pipeline" href={linkTo('stage', answer.app, { stage, sel: String(of.task) })} title={label}>
+    <a class="pipeline" href={linkToTask(answer.app, { ...answer, task: of.task })} title={label}>
       <span class="pipeline-name">{of.task}</span>
       <span class="pipeline-bar">
         {of.operations_ms.map((ms, i) => (

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import type { Parameters } from '../../api/ask.ts'
 import type { DistributionAnswer, SeriesAnswer } from '../../api/answers.ts'
 import type { HostsAnswer } from '../../api/hosts.ts'
-import { linkTo } from '../../app/address.ts'
+import { linkTo, linkToTask } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Histogram, type Layer } from '../../marks/histogram.tsx'
@@ -81,7 +81,7 @@ function WaitedThen({ asked, since, until }: { asked: Parameters; since: bigint;
       <ul class="suspects waited-then">
         {then.slice(0, TASKS_LISTED).map((one) => (
           <li key={`${one.app} ${one.task}`}>
-            <a href={linkTo('stage', one.app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) })}>
+            <a href={linkToTask(one.app, one)}>
               {tx('task {task} of stage {stage}.{stageAttempt}', {
                 task: one.task,
                 stage: one.stage,

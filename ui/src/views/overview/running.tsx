@@ -3,7 +3,7 @@
 import type { VNode } from 'preact'
 import type { Parameters } from '../../api/ask.ts'
 import type { AppRow, WhyAnswer } from '../../api/spark.ts'
-import { linkTo } from '../../app/address.ts'
+import { linkTo, linkToTask } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Cause } from '../../parts/cause.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -28,7 +28,7 @@ function RunningApp({ row }: { row: AppRow }): VNode {
       <ul class="suspects running-tasks">
         {data.stragglers.map((one) => (
           <li key={one.task}>
-            <a href={linkTo('stage', row.app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) })}>
+            <a href={linkToTask(row.app, one)}>
               {tx('task {task} of stage {stage}.{stageAttempt}', {
                 task: one.task,
                 stage: one.stage,
