@@ -15,7 +15,7 @@ import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View, type Asked } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
-import { count, percent } from '../../text/units.ts'
+import { count, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { Clusters } from './clusters.tsx'
 import { Pipelines, Swatch, msText, operationName } from './pipelines.tsx'
@@ -24,7 +24,6 @@ const INSTANCES = '40'
 const PIPELINES = '30'
 
 const keyOf = (of: StageOperations): string => `${of.stage}.${of.stage_attempt}`
-const shareText = (share: number): string => percent(100 * share).replace('+', '')
 
 function operationColumns(of: StageOperations): Column<OperationRow>[] {
   const numbers = new Map(of.operations.map((row, i) => [row, i]))
@@ -45,7 +44,7 @@ function operationColumns(of: StageOperations): Column<OperationRow>[] {
       head: t('share of the time'),
       cell: (row) => (
         <Bar part={row.share} whole={1}>
-          {shareText(row.share)}
+          {share(row.share, 1)}
         </Bar>
       ),
     },
@@ -125,7 +124,7 @@ function Opened({ app, of }: { app: string; of: StageOperations }): VNode {
     <>
       <p>
         {of.coverage !== undefined &&
-          t('Operations cover {coverage} of the run time. ', { coverage: shareText(of.coverage) })}
+          t('Operations cover {coverage} of the run time. ', { coverage: share(of.coverage, 1) })}
         {of.tasks_not_read !== undefined &&
           t('The traces of {tasksNotRead} tasks were not read. ', { tasksNotRead: count(of.tasks_not_read) })}
         {of.source === 'agent' ? t('Told by the agent in the executors.') : t('Told by operation logs.')}

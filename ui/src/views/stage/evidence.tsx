@@ -4,7 +4,7 @@
 import type { VNode } from 'preact'
 import type { Evidence } from '../../api/spark.ts'
 import { t } from '../../text/t.ts'
-import { bytes, duration, percent } from '../../text/units.ts'
+import { bytes, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 /** As it is measured. */
@@ -12,14 +12,14 @@ function amount(evidence: Evidence, value: number): string {
   if (evidence.unit === 'ns') return duration(value)
   if (evidence.unit === 'ms') return duration(value * 1e6, 1e6)
   if (evidence.unit === 'bytes' || evidence.unit === 'B') return bytes(value)
-  if (evidence.unit === 'share') return percent(100 * value).replace('+', '')
+  if (evidence.unit === 'share') return share(value, 1)
   return `${Number(value.toPrecision(3))} ${evidence.unit ?? ''}`.trim()
 }
 
 /** As it is compared: amounts as multiples of the stage's mean, times as a share of the task's. */
 function compared(evidence: Evidence, value: number): string {
   if (evidence.kind === 'numeric') return t('{times} × the mean', { times: Number(value.toPrecision(3)) })
-  if (evidence.kind === 'time' || evidence.kind === 'resource') return percent(100 * value).replace('+', '')
+  if (evidence.kind === 'time' || evidence.kind === 'resource') return share(value, 1)
   return amount(evidence, value)
 }
 

@@ -13,7 +13,7 @@ import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { t, tx } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
-import { count, duration, percent } from '../../text/units.ts'
+import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
 import { Scatter } from './scatter.tsx'
@@ -75,8 +75,6 @@ export function Counted({ asked, rows }: { asked: Parameters; rows: readonly Tra
   )
 }
 
-const share = (part: number): string => percent(100 * part).replace('+', '')
-
 function filterOf(row: Row): Record<string, string> {
   return row.kind === 'annotation' ? { annotation: `${row.key ?? ''}=${row.value}` } : { [row.kind]: row.value }
 }
@@ -103,14 +101,14 @@ const COLUMNS: readonly Column<Row>[] = [
       </button>
     ),
   },
-  { key: 'a', head: t('of those chosen'), cell: (row) => share(row.a_share) },
-  { key: 'b', head: t('of the others'), cell: (row) => share(row.b_share) },
+  { key: 'a', head: t('of those chosen'), cell: (row) => share(row.a_share, 1) },
+  { key: 'b', head: t('of the others'), cell: (row) => share(row.b_share, 1) },
   {
     key: 'apart',
     head: t('difference'),
     cell: (row) => (
       <span class={`change ${row.a_share > row.b_share ? 'slower' : 'faster'}`}>
-        {row.a_share > row.b_share ? '▲' : '▼'} {share(Math.abs(row.a_share - row.b_share))}
+        {row.a_share > row.b_share ? '▲' : '▼'} {share(Math.abs(row.a_share - row.b_share), 1)}
       </span>
     ),
   },
