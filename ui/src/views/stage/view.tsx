@@ -105,20 +105,17 @@ function Tasks({ answer, causes }: Explained): VNode {
   )
 }
 
-/** With causes as they were found: columns have those by default. topics: undefined: as columns have them. */
-function useColoured(tasks: StageTasks | undefined, topics: string | undefined): StageTasks | undefined {
+/** The topics of main causes by task. */
+const topicsOf = (causes: ReadonlyMap<number, Straggler>): Map<number, string> =>
+  new Map([...causes].flatMap(([task, one]) => (one.main_cause ? [[task, one.main_cause.topic] as const] : [])))
+
+/** With causes as they were found: columns have those by default. */
+function useColoured(tasks: StageTasks | undefined, causes: ReadonlyMap<number, Straggler>): StageTasks | undefined {
   return useMemo(
-    () =>
-      tasks === undefined || topics === undefined
-        ? tasks
-        : withCauses(tasks, new Map(JSON.parse(topics) as [number, string][])),
-    [tasks, topics],
+    () => (tasks === undefined || isDefault() ? tasks : withCauses(tasks, topicsOf(causes))),
+    [tasks, causes, isDefault()],
   )
 }
-
-/** The topics of main causes by task, as a text: it is the same when they are. */
-const topicsOf = (causes: ReadonlyMap<number, Straggler>): string =>
-  JSON.stringify([...causes].flatMap(([task, one]) => (one.main_cause ? [[task, one.main_cause.topic]] : [])))
 
 function sentence(why: WhyAnswer, app: string): VNode {
   return (
@@ -154,8 +151,9 @@ export function StageView(): VNode {
   const why = useQuestion<WhyAnswer>('why', asked.why)
   const found = useQuestion<StragglersAnswer>('stragglers', asked.found)
   const drawn = useQuestion<StageTasks>('tasks/columns', asked.columns, columnsRead)
-  const causes = explainedBy(why.data, asked.found === null ? undefined : found.data)
-  const coloured = useColoured(drawn.data, isDefault() ? undefined : topicsOf(causes))
+  const foundThen = asked.found === null ? undefined : found.data
+  const causes = useMemo(() => explainedBy(why.data, foundThen), [why.data, foundThen])
+  const coloured = useColoured(drawn.data, causes)
   const listed = asked.found === null ? why.data : found.data
   const inPart = by === 'cause' && !isDefault() && listed?.more === true
   const chosen = value('sel') !== undefined
