@@ -16,9 +16,17 @@ struct Senders {
     SenderEntry others;
 };
 
+/* Its texts are GRefStrings. */
 static void info_clear(SenderInfo *info) {
-    for (guint32 i = 0; i < info->n_drops; i++) g_free(info->drops[i].reason);
-    g_free(info->name);
+    for (guint32 i = 0; i < info->n_drops; i++) g_ref_string_release(info->drops[i].reason);
+    g_ref_string_release(info->name);
+}
+
+static SenderInfo info_copy(const SenderInfo *info) {
+    SenderInfo copy = *info;
+    for (guint32 i = 0; i < copy.n_drops; i++) g_ref_string_acquire(copy.drops[i].reason);
+    g_ref_string_acquire(copy.name);
+    return copy;
 }
 
 static void entry_free(void *data) {
@@ -32,7 +40,7 @@ Senders *senders_new(void) {
     pthread_mutex_init(&senders->lock, NULL);
     senders->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, entry_free);
     g_queue_init(&senders->recent);
-    senders->others.info.name = g_strdup("");
+    senders->others.info.name = g_ref_string_new("");
     return senders;
 }
 
@@ -58,7 +66,7 @@ static SenderDrop *drop_of(SenderInfo *info, const char *reason) {
     for (guint32 i = 0; i < info->n_drops; i++)
         if (strcmp(info->drops[i].reason, reason) == 0) return &info->drops[i];
     if (info->n_drops == SENDER_REASONS_MAX) return NULL;
-    info->drops[info->n_drops] = (SenderDrop){g_strdup(reason), 0};
+    info->drops[info->n_drops] = (SenderDrop){g_ref_string_new(reason), 0};
     return &info->drops[info->n_drops++];
 }
 
@@ -95,7 +103,7 @@ static SenderEntry *entry_of(Senders *senders, const char *name) {
     } else {
         if (g_hash_table_size(senders->by_name) >= SENDERS_MAX && !evict_oldest(senders)) return &senders->others;
         entry = g_new0(SenderEntry, 1);
-        entry->info.name = g_strdup(name);
+        entry->info.name = g_ref_string_new(name);
         entry->recent.data = entry;
         g_hash_table_insert(senders->by_name, entry->info.name, entry);
     }
@@ -147,14 +155,36 @@ guint senders_count(Senders *senders) {
     return n;
 }
 
-static gint compare_names(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
+static gint compare_names(gconstpointer a, gconstpointer b) {
+    return strcmp(((const SenderInfo *)a)->name, ((const SenderInfo *)b)->name);
+}
 
-void senders_foreach(Senders *senders, void (*visit)(void *arg, const SenderInfo *info), void *arg) {
+static void clear_info(gpointer info) { info_clear(info); }
+
+/* All as they are at one moment, in any order. */
+static GArray *copy_all(Senders *senders) {
+    GArray *infos = g_array_new(FALSE, FALSE, sizeof(SenderInfo));
+    g_array_set_clear_func(infos, clear_info);
     pthread_mutex_lock(&senders->lock);
-    if (senders->others.info.last_seen_ns > 0) visit(arg, &senders->others.info);
-    GList *names = g_list_sort(g_hash_table_get_keys(senders->by_name), compare_names);
-    for (GList *at = names; at; at = at->next)
-        visit(arg, &((SenderEntry *)g_hash_table_lookup(senders->by_name, at->data))->info);
-    g_list_free(names);
+    GHashTableIter iter;
+    gpointer entry;
+    if (senders->others.info.last_seen_ns > 0) {
+        const SenderInfo others = info_copy(&senders->others.info);
+        g_array_append_val(infos, others);
+    }
+    g_hash_table_iter_init(&iter, senders->by_name);
+    while (g_hash_table_iter_next(&iter, NULL, &entry)) {
+        const SenderInfo info = info_copy(&((SenderEntry *)entry)->info);
+        g_array_append_val(infos, info);
+    }
     pthread_mutex_unlock(&senders->lock);
+    return infos;
+}
+
+/* Sorted and visited without the lock: the threads that take batches in want it, and a thread that answers may be one
+ * that gives way to all others, in the middle of its answer. */
+void senders_foreach(Senders *senders, void (*visit)(void *arg, const SenderInfo *info), void *arg) {
+    g_autoptr(GArray) infos = copy_all(senders);
+    g_array_sort(infos, compare_names);
+    for (guint i = 0; i < infos->len; i++) visit(arg, &g_array_index(infos, SenderInfo, i));
 }

@@ -41,5 +41,5 @@ SenderEntry *senders_note(Senders *senders, const BatchSender *said, gint64 now_
 /* The end of the batch: what was taken and refused of it; 0 and NULL when it has to come again. */
 void senders_took(Senders *senders, SenderEntry *entry, guint64 received, const guint32 refused[PACK_RESULT_COUNT]);
 guint senders_count(Senders *senders); /* without the one of no name */
-/* Visits all, by name, under the lock: 'visit' must not call back. */
+/* Visits all as they are at one moment, by name. */
 void senders_foreach(Senders *senders, void (*visit)(void *arg, const SenderInfo *info), void *arg);
