@@ -22,6 +22,21 @@ static void assert_cost(const Made *made, const char *rule, double ms) {
 
 static void assert_spill_cost(const Made *made, double ms) { assert_cost(made, "spill", ms); }
 
+/* 200 tasks had 96 MiB and spilled 21.2 MiB each, of which pointers are no part: of a million rows they take 61 MiB,
+ * 200 x 178.2 / 96 = 371.3. Of ten million, which cannot all have been there, as much as the data. */
+static void assert_pointers(const Made *made, AdviseStage *stage) {
+    static const struct {
+        double rows;
+        const char *partitions;
+    } table[] = {{0, "245"}, {1e6, "372"}, {1e7, "489"}};
+    for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+        stage->sums[METRIC_SHUFFLE_READ_RECORDS] = 200 * table[i].rows;
+        g_autoptr(Advice) advice = advise(made->facts, FALSE);
+        assert_change(finding_of(advice, "spill"), 0, "spark.sql.shuffle.partitions", table[i].partitions);
+    }
+    stage->sums[METRIC_SHUFFLE_READ_RECORDS] = 0;
+}
+
 /* 200 tasks had 96 MiB and spilled 212 MiB each: 200 x 308 / 96 = 641.67. */
 static void test_spill(void) {
     g_auto(Made) made;
@@ -70,6 +85,8 @@ static void test_spill(void) {
     stage->sql = FALSE;
     assert_spill_cost(&made, 33920 + 20000);
     stage->sql = TRUE;
+
+    assert_pointers(&made, stage);
 
     /* 0.1 of the data is not spilled much. */
     stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 0.1 * stage->sums[METRIC_SHUFFLE_LOCAL_BYTES];

@@ -18,6 +18,7 @@
 #define SPILL_DISK_A_MS (100 * MIB / 1000) /* written, and read again */
 #define SPILL_CODE_A_MS (125 * MIB / 1000) /* of memory: to bytes, and back */
 #define SPILL_MOST      0.7                /* of the run time of a stage that spilled */
+#define SPILL_ROW_BYTES 64.0               /* of pointers to a row, at most */
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -101,14 +102,44 @@ static gboolean spills(const AdviseStage *stage) {
     return stage->spilled_tasks > 0 && spilled > SPILL_LEAST * spill_data(stage);
 }
 
+/* What a task would have had, had it not spilled. Spark SQL's sorters and maps count the pages of rows as spilled, and
+ * not the array of pointers beside them, which is in the peak alone, and begins anew after each spill
+ * (UnsafeExternalSorter#spill): 16 bytes a row, room for twice as many where it sorts by radix or hashes, and up to
+ * twice that, since it grows to powers of two. Rows that were read may be summed up to fewer: so no more than the
+ * data. */
+typedef struct SpillNeed {
+    double had, spilled, pointers; /* bytes a task */
+    double rows;                   /* a task; 0: not known, or none of Spark SQL */
+} SpillNeed;
+
+static SpillNeed spill_need(const AdviseStage *stage) {
+    SpillNeed need = {.had = stage->max_peak_bytes,
+                      .spilled = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / stage->spilled_tasks};
+    if (!stage->sql) return need;
+    need.rows = floor((stage->sums[METRIC_INPUT_RECORDS] + stage->sums[METRIC_SHUFFLE_READ_RECORDS]) / stage->tasks);
+    need.pointers = MIN(SPILL_ROW_BYTES * need.rows, need.had + need.spilled);
+    return need;
+}
+
+/* By what it had. */
+static double need_times(const SpillNeed *need) { return (need->had + need->spilled + need->pointers) / need->had; }
+
+static char *need_text(const SpillNeed *need) {
+    g_autofree char *had = bytes_text(need->had), *more = bytes_text(need->spilled);
+    g_autofree char *pointers = bytes_text(need->pointers);
+    g_autofree char *rows =
+        need->rows > 0 ? g_strdup_printf(" + %s for pointers to %.0f rows", pointers, need->rows) : NULL;
+    return g_strdup_printf("(%s had + %s spilled%s)", had, more, rows ? rows : "");
+}
+
 /* More memory, where smaller partitions do not help or cannot be had. */
-static void spill_memory(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
-    const double peak = stage->max_peak_bytes, asked = memory_asked(facts, stage->profile);
-    const double times = peak > 0 ? CLAMP((peak + spilled) / peak, 1.25, 4) : 2;
+static void spill_memory(const AdviseFacts *facts, const AdviseStage *stage, const SpillNeed *need, Finding *finding) {
+    const double asked = memory_asked(facts, stage->profile);
+    const double times = need->had > 0 ? CLAMP(need_times(need), 1.25, 4) : 2;
     g_autofree char *has = bytes_text(asked);
     finding->formula = g_strdup_printf("%s asked x %.2f (%s), in whole MiB", has, times,
-                                       peak > 0 ? "what a task had and spilled, by what it had, at most 4"
-                                                : "what a task had is not known: the double");
+                                       need->had > 0 ? "what a task had and spilled, by what it had, at most 4"
+                                                     : "what a task had is not known: the double");
     change_memory(finding, facts, stage->profile, asked * times);
     finding->risk = g_strdup("The nodes must have the memory. A larger heap can take longer to collect.");
 }
@@ -129,30 +160,32 @@ static void more_partitions(const AdviseFacts *facts, const AdviseStage *stage, 
         finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
 }
 
-static void spill_partitions(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
-    const double n = stage->tasks, peak = stage->max_peak_bytes;
-    const double wanted = ceil(n * (peak + spilled) / peak);
-    g_autofree char *had = bytes_text(peak), *more = bytes_text(spilled);
-    finding->formula = g_strdup_printf("%.0f tasks x (%s had + %s spilled) / %s, rounded up", n, had, more, had);
-    finding->risk = g_strdup("All other shuffles of the application get as many partitions.");
-    more_partitions(facts, stage, wanted, finding);
+static double spill_wanted(const AdviseStage *stage, const SpillNeed *need) {
+    return ceil(stage->tasks * need_times(need));
 }
 
-static void spill_input(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
+static void spill_partitions(const AdviseFacts *facts, const AdviseStage *stage, const SpillNeed *need,
+                             Finding *finding) {
+    g_autofree char *had = bytes_text(need->had), *all = need_text(need);
+    finding->formula = g_strdup_printf("%u tasks x %s / %s, rounded up", stage->tasks, all, had);
+    finding->risk = g_strdup("All other shuffles of the application get as many partitions.");
+    more_partitions(facts, stage, spill_wanted(stage, need), finding);
+}
+
+static void spill_input(const AdviseFacts *facts, const AdviseStage *stage, const SpillNeed *need, Finding *finding) {
     const char *key = "spark.sql.files.maxPartitionBytes";
-    const double peak = stage->max_peak_bytes, share = peak / (peak + spilled);
     const double now = MIN(advise_bytes(facts, key, 1), stage->input.max);
-    g_autofree char *had = bytes_text(peak), *more = bytes_text(spilled), *each = bytes_text(now);
-    finding->formula = g_strdup_printf("%s a task x %s had / (%s had + %s spilled)", each, had, had, more);
-    finding_change(finding, facts, key, bytes_setting(MAX(floor(now * share / MIB), 1) * MIB));
+    g_autofree char *had = bytes_text(need->had), *all = need_text(need), *each = bytes_text(now);
+    finding->formula = g_strdup_printf("%s a task x %s had / %s", each, had, all);
+    finding_change(finding, facts, key, bytes_setting(MAX(floor(now / need_times(need) / MIB), 1) * MIB));
     finding->risk = g_strdup("All files of the application are read in smaller pieces.");
 }
 
 static void spill_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
-    const double all = stage->sums[METRIC_MEMORY_SPILLED_BYTES], peak = stage->max_peak_bytes;
-    const double spilled = all / stage->spilled_tasks;
+    const SpillNeed need = spill_need(stage);
+    const double all = stage->sums[METRIC_MEMORY_SPILLED_BYTES], peak = need.had;
     Finding *finding = advice_add(advice, "spill", FINDING_LIKELY);
-    g_autofree char *name = stage_text(stage), *sum = bytes_text(all), *each = bytes_text(spilled);
+    g_autofree char *name = stage_text(stage), *sum = bytes_text(all), *each = bytes_text(need.spilled);
     g_autofree char *disk = bytes_text(stage->sums[METRIC_DISK_SPILLED_BYTES]), *had = bytes_text(peak);
 
     finding->what = g_strdup_printf("%s spills %s, %s a task that spills.", name, sum, each);
@@ -167,14 +200,13 @@ static void spill_stage(const AdviseFacts *facts, const AdviseStage *stage, Advi
     finding->cost_ms = finding->saves_ms = spill_cost(stage);
     finding->share = share_of(finding->cost_ms, facts->task_ms);
 
-    const double wanted = peak > 0 ? ceil(stage->tasks * (peak + spilled) / peak) : 0;
-    const gboolean few = peak > 0 && wanted <= MOST_PARTITIONS && !is_skewed(stage);
+    const gboolean few = peak > 0 && spill_wanted(stage, &need) <= MOST_PARTITIONS && !is_skewed(stage);
     if (few && reads_shuffle(stage) && !reads_input(stage) && key_counts(facts, stage))
-        spill_partitions(facts, stage, spilled, finding);
+        spill_partitions(facts, stage, &need, finding);
     else if (few && reads_input(stage) && stage->sql)
-        spill_input(facts, stage, spilled, finding);
+        spill_input(facts, stage, &need, finding);
     else
-        spill_memory(facts, stage, spilled, finding);
+        spill_memory(facts, stage, &need, finding);
 }
 
 void rule_spill(const AdviseFacts *facts, Advice *advice) {
