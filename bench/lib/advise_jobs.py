@@ -16,13 +16,13 @@ def done(frame):
 
 def spill(spark, _):
     """Sorts more than fits the memory of a task."""
-    rows = spark.range(0, 2_500_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 256).alias("sum"))
+    rows = spark.range(0, 6_000_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 256).alias("sum"))
     done(rows.repartition("id").sortWithinPartitions("sum"))
 
 
 def two(spark, _):
     """Two tasks do what could be done by four, and more than fits their memory."""
-    rows = spark.range(0, 1_500_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 512).alias("sum"))
+    rows = spark.range(0, 4_000_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 512).alias("sum"))
     done(rows.groupBy("sum").agg(F.max("id").alias("most")))
 
 
@@ -34,7 +34,7 @@ def tiny(spark, _):
 def skew(spark, _):
     """A join in which one key has a fifth of the rows. Its partition comes last of 64, when no others are left."""
     key = F.when(F.col("id") % 5 == 0, F.lit(HOT_KEY)).otherwise(F.col("id") % 50_000)
-    left = spark.range(0, 1_500_000, 1, 4).select(key.alias("key"), F.sha2(F.col("id").cast("string"), 256).alias("a"))
+    left = spark.range(0, 6_000_000, 1, 4).select(key.alias("key"), F.sha2(F.col("id").cast("string"), 256).alias("a"))
     right = spark.range(HOT_KEY, 50_000, 1, 4).select(F.col("id").alias("key"), F.col("id").cast("string").alias("b"))
     joined = left.join(right.hint("merge"), "key")
     done(joined.select(F.sha2(F.concat("a", "b"), 512)).filter("substr(`sha2(concat(a, b), 512)`, 1, 3) != '000'"))
