@@ -5,6 +5,7 @@
 #include "common/base/limits.h"
 #include "common/model/spark_fields.h"
 #include "spark-bridge/events/json_events.h"
+#include "spark-bridge/events/task_line.h"
 
 /* Records that wait for the application's name: before it come its environment and its executors, a handful. A log
  * whose begin is lost has tasks there: it will not name its application any more. */
@@ -14,6 +15,7 @@
 #define QUERIES_LOOKED_AT 64u
 
 struct Events {
+    TaskGroups groups;
     JsonEvents *json;
     char *app;  /* key; NULL: not named yet */
     char *name; /* of the log */
@@ -27,7 +29,8 @@ struct Events {
 
 Events *events_new(const char *app, const char *name) {
     Events *events = g_new0(Events, 1);
-    events->json = json_events_new();
+    task_groups_init(&events->groups);
+    events->json = json_events_new(&events->groups);
     events->app = g_strdup(app);
     events->name = g_strdup(name);
     events->waiting = spark_records_new();
@@ -244,7 +247,9 @@ EventResult events_take(Events *events, Bytes line, const char **problem) {
     }
 
     EventRecord record = {.texts = events->into};
-    if (!json_events_parse(events->json, kind, line, &record, problem)) return EVENT_BROKEN;
+    if (!task_line_parse(&events->groups, kind, line, &record) &&
+        !json_events_parse(events->json, kind, line, &record, problem))
+        return EVENT_BROKEN;
     if (record.kind == SPARK_KIND_COUNT) return EVENT_PASSED;
 
     if (record.kind != SPARK_APP) {

@@ -15,85 +15,20 @@ constexpr guint OTHERS_MOST = 64;
 
 /* ---- tasks ---- */
 
-constexpr const char *GROUPS[] = {nullptr,         "Shuffle Read Metrics", "Shuffle Write Metrics",
-                                  "Input Metrics", "Output Metrics",       "Task Executor Metrics"};
-constexpr guint N_GROUPS = G_N_ELEMENTS(GROUPS), EXECUTOR_GROUP = N_GROUPS - 1;
-
-/* A key to compare with: its first bytes tell nearly all others apart. */
-struct Name {
-    guint64 front;
-    const char *text;
-    size_t length;
-
-    void set(const char *name) {
-        text = name;
-        length = strlen(name);
-        g_assert(length >= sizeof front && length < simdjson::SIMDJSON_PADDING);
-        memcpy(&front, name, sizeof front);
-    }
-    bool is(guint64 key_front, const char *key) const {
-        return key_front == front && key[length] == '"' && memcmp(key, text, length) == 0;
-    }
-};
-
-/* What is looked for in one object of a line. */
-struct Group {
-    Name metrics[TASK_METRIC_COUNT];
-    guint numbers[TASK_METRIC_COUNT]; /* TaskMetric */
-    guint n;
-    Name name; /* of the object; of all but the first and last, which lie in the first */
-};
-
-struct Groups {
-    Group all[N_GROUPS];
-    Groups() : all{} {
-        for (guint g = 1; g < N_GROUPS; g++) all[g].name.set(GROUPS[g]);
-        for (guint i = 0; i < TASK_METRIC_COUNT; i++) {
-            Group *group = all;
-            while (g_strcmp0(GROUPS[group - all], task_metrics[i].group) != 0) group++;
-            group->metrics[group->n].set(task_metrics[i].spark);
-            group->numbers[group->n++] = i;
-        }
-    }
-};
-const Groups groups; /* read only */
-
-/* Keys mostly come in the order of the table: 'next' is where the search begins. -1: no metric. */
-gint find_metric(const Group *group, const char *key, guint *next) {
-    guint64 front;
-    memcpy(&front, key, sizeof front);
-    guint at = *next;
-    for (guint i = 0; i < group->n; i++, at++) {
-        if (at == group->n) at = 0;
-        if (!group->metrics[at].is(front, key)) continue;
-        *next = at + 1;
-        return (gint)group->numbers[at];
-    }
-    return -1;
-}
-
-/* The object within Task Metrics that has this key; 0: none. */
-guint find_group(const char *key) {
-    guint64 front;
-    memcpy(&front, key, sizeof front);
-    for (guint g = 1; g < EXECUTOR_GROUP; g++)
-        if (groups.all[g].name.is(front, key)) return g;
-    return 0;
-}
-
 bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
-    const Group *group = &groups.all[number];
+    const TaskGroup *group = &json->groups->of[number];
     guint next = 0, left = group->n;
     object all;
     if (v.get_object().get(all)) return true;
-    const bool of_executor = number == EXECUTOR_GROUP;
+    const bool of_executor = number == TASK_GROUP_EXECUTOR;
     const gint64 unknown = of_executor ? 0 : -1; /* 0: it was not measured meanwhile */
     for (auto field : all) {
         simdjson::ondemand::raw_json_string key;
         value inner;
         if (field.key().get(key) || field.value().get(inner)) return broken(json, "not JSON");
-        const gint metric = find_metric(group, key.raw(), &next);
-        const guint within = metric < 0 && number == 0 ? find_group(key.raw()) : 0;
+        const gint found = task_group_find(group, key.raw(), &next);
+        const gint metric = found >= 0 ? (gint)group->metrics[found] : -1;
+        const guint within = metric < 0 && number == 0 ? task_groups_within(json->groups, key.raw()) : 0;
         const gint64 amount = metric >= 0 ? number_of(inner) : -1;
         if (amount > unknown) metrics[metric] = amount;
         if (of_executor && metric == METRIC_HEAP_PEAK_BYTES && amount == 0) return true; /* nothing was */
@@ -205,7 +140,7 @@ bool parse_task(JsonEvents *json, object &event, Bytes line, bool ended) {
         else if (ended && is(key, "Task Metrics"))
             return parse_metrics(json, v, 0, task->metrics);
         else if (ended && is(key, "Task Executor Metrics"))
-            return parse_metrics(json, v, EXECUTOR_GROUP, task->metrics);
+            return parse_metrics(json, v, TASK_GROUP_EXECUTOR, task->metrics);
         return true;
     });
     if (!good) return false;
@@ -676,7 +611,7 @@ bool at_end(JsonEvents *json, simdjson::ondemand::document &document) {
 
 } // namespace
 
-JsonEvents *json_events_new(void) { return new JsonEvents; }
+JsonEvents *json_events_new(const TaskGroups *groups) { return new JsonEvents(groups); }
 
 void json_events_free(JsonEvents *json) { delete json; }
 

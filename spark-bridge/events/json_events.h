@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 #include "common/base/bytes.h"
 #include "common/model/spark_records.h"
+#include "spark-bridge/events/task_groups.h"
 
 typedef enum {
     EVENT_OTHER,
@@ -56,7 +57,8 @@ typedef struct EventRecord {
 
 typedef struct JsonEvents JsonEvents;
 
-JsonEvents *json_events_new(void);
+/* The groups are the caller's, and last as long. */
+JsonEvents *json_events_new(const TaskGroups *groups);
 void json_events_free(JsonEvents *json);
 
 /* By the name between the quotes. */

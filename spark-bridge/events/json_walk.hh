@@ -16,6 +16,8 @@ using simdjson::ondemand::object;
 using simdjson::ondemand::value;
 
 struct JsonEvents {
+    explicit JsonEvents(const TaskGroups *of_tasks) : groups(of_tasks) {}
+    const TaskGroups *groups;
     simdjson::ondemand::parser line, scope;
     SparkRecords *texts = nullptr;
     EventRecord *record = nullptr;
