@@ -56,6 +56,11 @@ const Change *change_of(const Finding *finding, guint i) {
     return &g_array_index(finding->changes, Change, i);
 }
 
+void assert_cost(const Made *made, const char *rule, double ms) {
+    g_autoptr(Advice) advice = advise(made->facts, FALSE);
+    g_assert_cmpfloat_with_epsilon(finding_of(advice, rule)->cost_ms, ms, 1);
+}
+
 void assert_change(const Finding *finding, guint i, const char *key, const char *to) {
     g_assert_cmpstr(change_of(finding, i)->key, ==, key);
     g_assert_cmpstr(change_of(finding, i)->to, ==, to);

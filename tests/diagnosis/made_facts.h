@@ -23,6 +23,8 @@ AdviseSpread made_spread(double median, double max);
 
 const Finding *finding_of(const Advice *advice, const char *rule);
 const Change *change_of(const Finding *finding, guint i);
+/* What the finding of that rule costs. */
+void assert_cost(const Made *made, const char *rule, double ms);
 void assert_change(const Finding *finding, guint i, const char *key, const char *to);
 
 #define ASSERT_FINDS(made, rule, expected)                                                                             \

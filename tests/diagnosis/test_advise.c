@@ -15,11 +15,6 @@ static void test_healthy(void) {
 
 /* ---- data ---- */
 
-static void assert_cost(const Made *made, const char *rule, double ms) {
-    g_autoptr(Advice) advice = advise(made->facts, FALSE);
-    g_assert_cmpfloat_with_epsilon(finding_of(advice, rule)->cost_ms, ms, 1);
-}
-
 static void assert_spill_cost(const Made *made, double ms) { assert_cost(made, "spill", ms); }
 
 /* 200 tasks had 96 MiB and spilled 21.2 MiB each, of which pointers are no part: of a million rows they take 61 MiB,
@@ -236,91 +231,6 @@ static void test_small_input(void) {
     stage->sql = FALSE;
     g_autoptr(Advice) rdd = advise(made.facts, FALSE);
     g_assert_cmpuint(finding_of(rdd, "small-input")->changes->len, ==, 0);
-}
-
-/* The greatest partition has four times the median, and its task took four times as long. */
-static void test_skew(void) {
-    g_auto(Made) made;
-    made_init(&made);
-    AdviseStage *stage = made_stage(&made);
-    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
-    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
-    stage->run = stage->time = made_spread(10000, 40000);
-    stage->join = TRUE;
-    stage->end_ms = stage->begin_ms + 100000; /* 4 cores for 100 s, of which tasks had 360 */
-    g_autoptr(Advice) advice = advise(made.facts, FALSE);
-    const Finding *skew = finding_of(advice, "skew");
-    g_assert_cmpfloat_with_epsilon(skew->saves_ms, 40000, 1);
-    stage->end_ms += 100000; /* it is not all from the longest task */
-    g_autoptr(Advice) longer = advise(made.facts, FALSE);
-    g_assert_cmpfloat_with_epsilon(finding_of(longer, "skew")->saves_ms, 30000 * 3, 1);
-    g_assert_nonnull(strstr(skew->what, "Partition 5"));
-    g_assert_cmpint(g_array_index(skew->tasks, gint64, 0), ==, 3);
-    assert_change(skew, 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
-    assert_change(skew, 1, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "50m");
-    g_assert_cmpfloat_with_epsilon(skew->cost_ms, 40000, 1);
-    stage->end_ms = stage->begin_ms + 90000; /* other tasks had all cores meanwhile: to cut it brings nothing */
-    ASSERT_FINDS(made, "skew", FALSE);
-    stage->end_ms = stage->begin_ms + 100000;
-
-    stage->run = stage->time = made_spread(10000, 39999);
-    ASSERT_FINDS(made, "skew", FALSE);
-    stage->run = stage->time = made_spread(10000, 40000);
-    stage->shuffle = made_spread(50 * MIB, 200 * MIB - 5); /* even bytes: it waited for something */
-    ASSERT_FINDS(made, "skew", FALSE);
-    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
-    stage->node_ms = 20001; /* a host took most of it */
-    ASSERT_FINDS(made, "skew", FALSE);
-    stage->node_ms = 20000;
-    ASSERT_FINDS(made, "skew", TRUE);
-    made.facts->slots = 1; /* two pieces a core */
-    g_autoptr(Advice) one = advise(made.facts, TRUE);
-    assert_change(finding_of(one, "skew"), 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
-    g_assert_cmpuint(finding_of(one, "skew")->changes->len, ==, 1); /* 100 MiB: AQE's own 64 MB are smaller */
-    made.facts->slots = 4;
-    stage->join = FALSE; /* nothing but salt */
-    g_autoptr(Advice) salt = advise(made.facts, FALSE);
-    g_assert_cmpuint(finding_of(salt, "skew")->changes->len, ==, 0);
-    g_assert_nonnull(strstr(finding_of(salt, "skew")->advice, "Salt"));
-    g_assert_cmpuint(finding_of(salt, "skew")->partitions, ==, 0);
-
-    /* What is read, and not shuffled, is to be spread: 8 partitions on 4 cores, 10 on 5: in whole waves. */
-    stage->input = stage->shuffle;
-    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 0;
-    stage->sums[METRIC_INPUT_BYTES] = 550 * MIB;
-    g_autoptr(Advice) read = advise(made.facts, FALSE);
-    g_assert_cmpuint(finding_of(read, "skew")->partitions, ==, 8);
-    made.facts->slots = 5;
-    g_autoptr(Advice) waves = advise(made.facts, FALSE);
-    g_assert_cmpuint(finding_of(waves, "skew")->partitions, ==, 10);
-}
-
-/* Cores that another stage had meanwhile did not stand idle. One of another profile has other cores. */
-static void test_skew_beside_a_stage(void) {
-    g_auto(Made) made;
-    made_init(&made);
-    AdviseStage *stage = made_stage(&made);
-    stage->shuffle = made_spread(50 * MIB, 200 * MIB);
-    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
-    stage->run = stage->time = made_spread(10000, 40000);
-    stage->end_ms = stage->begin_ms + 200000; /* 440 s of cores idle, 90 of them while the longest task ran alone */
-    assert_cost(&made, "skew", 90000);
-
-    const gint64 middle_ms = stage->begin_ms + 100000;
-    AdviseStage other = {.stage = 8, .begin_ms = middle_ms, .end_ms = middle_ms + 200000, .task_ms = 780000};
-    g_array_append_val(made.facts->stages, other); /* half of it beside that stage: 50 s are left */
-    assert_cost(&made, "skew", 50000);
-    advise_stage(made.facts, 1)->end_ms = middle_ms; /* nothing of it */
-    advise_stage(made.facts, 1)->begin_ms = middle_ms - 400000;
-    made_stage(&made)->begin_ms = middle_ms;
-    made_stage(&made)->end_ms = middle_ms + 200000;
-    assert_cost(&made, "skew", 90000);
-
-    const AdviseProfile profile = {.given = {.profile = 3}, .slots = 8};
-    g_array_append_val(made.facts->profiles, profile);
-    other.profile = 3, other.begin_ms = middle_ms, other.end_ms = middle_ms + 200000;
-    g_array_append_val(made.facts->stages, other);
-    assert_cost(&made, "skew", 90000);
 }
 
 /* ---- memory ---- */
@@ -790,8 +700,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/many-partitions", test_many_partitions);
     g_test_add_func("/advise/few-partitions", test_few_partitions);
     g_test_add_func("/advise/small-input", test_small_input);
-    g_test_add_func("/advise/skew", test_skew);
-    g_test_add_func("/advise/skew/beside-a-stage", test_skew_beside_a_stage);
     g_test_add_func("/advise/memory", test_memory);
     g_test_add_func("/advise/overhead", test_overhead);
     g_test_add_func("/advise/overhead-off-heap", test_overhead_beside_off_heap);

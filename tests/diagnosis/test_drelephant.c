@@ -152,6 +152,28 @@ static void test_spreads(void) {
     }
 }
 
+/* The last of four executors came late: beside the others it did little, by the hour as much. One that was idle for an
+ * hour of life did little by any measure. */
+static void test_spreads_by_life(void) {
+    static const double inputs[] = {1000 * MIB, 1000 * MIB, 90 * MIB, 80 * MIB};
+    static const gint64 lives_min[] = {60, 60, 5, 5};
+    g_auto(Made) made;
+    made_plain(&made);
+    put_inputs(&made, inputs, G_N_ELEMENTS(inputs));
+    assert_note(&made, "input", NULL); /* how long they lived is not known */
+    for (guint i = 0; i < G_N_ELEMENTS(inputs); i++)
+        g_array_index(made.facts->executors, AdviseExecutor, i).end_ms = lives_min[i] * 60000;
+    assert_rule(&made, "input", SEVERITY_NONE); /* 1000 / 1000: of four, the median is the third */
+    assert_note(&made, "input", NULL);
+    g_array_index(made.facts->executors, AdviseExecutor, 1).input_bytes = 95 * MIB;
+    g_array_index(made.facts->executors, AdviseExecutor, 1).end_ms = 5 * 60000;
+    assert_rule(&made, "input", SEVERITY_CRITICAL); /* 1000 / 95 */
+    assert_note(&made, "input", "corrected: none (by the hour that executors lived, which was 5 to 60 min)");
+    for (guint i = 1; i < G_N_ELEMENTS(inputs); i++)
+        g_array_index(made.facts->executors, AdviseExecutor, i).end_ms = 60 * 60000;
+    assert_note(&made, "input", NULL); /* critical by the hour, too */
+}
+
 static void put_stage(Made *made, guint tasks, guint failed, double run_ms) {
     AdviseStage stage = {.stage = 3, .tasks = tasks, .failed_tasks = failed};
     stage.sums[METRIC_RUN_MS] = run_ms;
@@ -455,6 +477,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/drelephant/limits", test_limits);
     g_test_add_func("/drelephant/resource-skew", test_resource_skew);
     g_test_add_func("/drelephant/spreads", test_spreads);
+    g_test_add_func("/drelephant/spreads/by-life", test_spreads_by_life);
     g_test_add_func("/drelephant/rates", test_rates);
     g_test_add_func("/drelephant/told-limits", test_told_limits);
     g_test_add_func("/drelephant/times", test_times);

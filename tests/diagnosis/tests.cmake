@@ -13,7 +13,7 @@ plumb_test(test_diagnosis_nodes
 plumb_test(test_diagnosis_links
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_links.c
     LINK plumb_diagnosis_nodes plumb_diagnosis plumb_model plumb_base m)
-foreach(name advise advise_given drelephant simulation)
+foreach(name advise advise_given advise_skew drelephant simulation)
     plumb_test(test_diagnosis_${name}
         SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c ${CMAKE_CURRENT_LIST_DIR}/made_facts.c
         LINK plumb_diagnosis_advise plumb_diagnosis plumb_model plumb_base m)

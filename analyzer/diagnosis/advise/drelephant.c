@@ -150,18 +150,42 @@ static char *amount_text(double amount, double least) {
     return least == LEAST_MS ? g_strdup_printf("%.3g s", amount / 1e3) : bytes_text(amount);
 }
 
-static void judge_spread(Elephant *elephant, const char *rule, GArray *values, double least) {
-    const double *limits = elephant_limits(elephant, LIMITS_SPREAD);
-    if (values->len == 0) {
-        elephant_unknown(elephant, GROUP_EXECUTORS, rule, "no executor is known");
-        return;
+static Severity spread_severity(const GArray *sorted, const double limits[4]) {
+    const double median = value_at(sorted, 0.5);
+    return median == 0 ? SEVERITY_CRITICAL : elephant_reached(value_at(sorted, 1) / median, limits);
+}
+
+/* Amounts of executors that lived for different times: beside the row what is right, where that is another severity. */
+static void correct_by_life(Elephant *elephant, const AdviseFacts *facts, const GArray *amounts, gboolean matters) {
+    ElephantRow *row = &g_array_index(elephant->rows, ElephantRow, elephant->rows->len - 1);
+    g_autoptr(GArray) rates = g_array_new(FALSE, FALSE, sizeof(double));
+    double least_ms = INFINITY, most_ms = 0;
+    for (guint i = 0; i < amounts->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        const double life_ms = (double)(executor->end_ms - executor->begin_ms);
+        const double rate = g_array_index(amounts, double, i) / life_ms;
+        least_ms = MIN(least_ms, life_ms);
+        most_ms = MAX(most_ms, life_ms);
+        g_array_append_val(rates, rate);
     }
+    if (!matters || least_ms <= 0) return;
+
+    g_array_sort(rates, by_number);
+    const Severity right = spread_severity(rates, elephant_limits(elephant, LIMITS_SPREAD));
+    if (right != row->severity)
+        row->note = g_strdup_printf("corrected: %s (by the hour that executors lived, which was %.3g to %.3g min)",
+                                    severity_name(right), least_ms / MS_A_MINUTE, most_ms / MS_A_MINUTE);
+}
+
+static void judge_spread(Elephant *elephant, const char *rule, const GArray *amounts, double least) {
+    g_autoptr(GArray) values = g_array_copy((GArray *)amounts);
     g_array_sort(values, by_number);
-    const double median = value_at(values, 0.5), most = value_at(values, 1);
-    Severity severity = SEVERITY_NONE;
-    if (most >= least) severity = median == 0 ? SEVERITY_CRITICAL : elephant_reached(most / median, limits);
-    g_autofree char *first = amount_text(value_at(values, 0), least), *middle = amount_text(median, least);
-    g_autofree char *low = amount_text(value_at(values, 0.25), least), *last = amount_text(most, least);
+    const double most = value_at(values, 1);
+    const Severity severity =
+        most >= least ? spread_severity(values, elephant_limits(elephant, LIMITS_SPREAD)) : SEVERITY_NONE;
+    g_autofree char *first = amount_text(value_at(values, 0), least), *last = amount_text(most, least);
+    g_autofree char *low = amount_text(value_at(values, 0.25), least);
+    g_autofree char *middle = amount_text(value_at(values, 0.5), least);
     g_autofree char *high = amount_text(value_at(values, 0.75), least);
     elephant_row(elephant, GROUP_EXECUTORS, rule, severity,
                  g_strdup_printf("max %s, median %s (min %s, 25 %% %s, 75 %% %s)", last, middle, first, low, high));
@@ -187,18 +211,23 @@ static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(spreads); i++) {
-        if (spreads[i].offset == offsetof(AdviseExecutor, storage_peak_bytes) && !storage_known(facts)) {
-            elephant_unknown(elephant, GROUP_EXECUTORS, spreads[i].rule, "the log has no storage memory of executors");
+        const gboolean storage = spreads[i].offset == offsetof(AdviseExecutor, storage_peak_bytes);
+        if (facts->executors->len == 0 || (storage && !storage_known(facts))) {
+            elephant_unknown(elephant, GROUP_EXECUTORS, spreads[i].rule,
+                             storage ? "the log has no storage memory of executors" : "no executor is known");
             continue;
         }
-        g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+        g_autoptr(GArray) amounts = g_array_new(FALSE, FALSE, sizeof(double));
+        double most = 0;
         for (guint k = 0; k < facts->executors->len; k++) {
             const char *executor = (const char *)&g_array_index(facts->executors, AdviseExecutor, k);
-            double value;
-            memcpy(&value, executor + spreads[i].offset, sizeof value);
-            g_array_append_val(values, value);
+            double amount;
+            memcpy(&amount, executor + spreads[i].offset, sizeof amount);
+            most = MAX(most, amount);
+            g_array_append_val(amounts, amount);
         }
-        judge_spread(elephant, spreads[i].rule, values, spreads[i].least);
+        judge_spread(elephant, spreads[i].rule, amounts, spreads[i].least);
+        if (!storage) correct_by_life(elephant, facts, amounts, most >= spreads[i].least); /* a peak is no amount */
     }
 }
 

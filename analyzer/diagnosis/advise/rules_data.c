@@ -12,6 +12,8 @@
 #define SMALL_INPUT     (16 * MIB)         /* median input */
 #define WAVES_LEAST     2.0                /* tasks a core */
 #define SKEW_TIMES      4.0                /* greatest / median, of bytes and of time */
+#define PIECES_A_CORE   4.0                /* of what a core has of a skewed stage */
+#define SIZE_ERROR      1.1                /* Spark knows sizes of partitions so well */
 #define GONE_LEAST      20.0               /* tasks: fewer of them are not worth a change */
 #define FIXED_MOST_MS   50.0               /* of a task's run, whatever its data */
 #define BYTES_A_MS      (10 * MIB / 1000)  /* a slow task still does so much */
@@ -374,23 +376,76 @@ void rule_small_input(const AdviseFacts *facts, Advice *advice) {
 
 /* ---- skew ---- */
 
-static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
-    const char *on = "spark.sql.adaptive.enabled", *join = "spark.sql.adaptive.skewJoin.enabled";
-    const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
-    const char *advisory = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
-    const double even = MAX(stage->shuffle.median, stage->shuffle.max / (2 * MAX(stage_slots(facts, stage), 1)));
-    const double piece = MAX(floor(even / MIB), 1) * MIB;
-    const double bound = MAX(floor(stage->shuffle.max / 2 / MIB), 1) * MIB;
+/* The other pieces are no smaller than what is worth a task, and small enough that cores end at about the same time. */
+static double cut_piece(const AdviseFacts *facts, const AdviseStage *stage) {
+    const double share = stage_shuffle_bytes(stage) / MAX(stage_slots(facts, stage), 1);
+    return floor(MAX(MAX(stage->shuffle.median, share / PIECES_A_CORE), MANY_BYTES) / MIB) * MIB;
+}
 
-    if (!advise_flag(facts, on)) finding_change(finding, facts, on, g_strdup("true"));
+/* The advisory size is that of all shuffles whose partitions AQE joins: what more tasks they would have costs, in ms. */
+static double smaller_cost(const AdviseFacts *facts, double piece) {
+    double cost_ms = 0;
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (stage->attempt > 0 || !reads_shuffle(stage) || !adaptive(facts, stage)) continue;
+        const double bytes = stage_shuffle_bytes(stage);
+        const double each = MAX(MIN(piece, bytes / MAX(stage_slots(facts, stage), 1)), MIB);
+        const double tasks = MIN(ceil(bytes / each), advise_number(facts, partitions_key(stage)));
+        cost_ms += MAX(tasks - stage->tasks, 0) * overhead_ms(stage, stage->shuffle.median);
+    }
+    return cost_ms;
+}
+
+/* Where AQE was off, nothing else of it is to change the application. */
+static void change_adaptive(const AdviseFacts *facts, Finding *finding) {
+    const char *on = "spark.sql.adaptive.enabled", *coalesce = "spark.sql.adaptive.coalescePartitions.enabled";
+    const char *join = "spark.sql.adaptive.skewJoin.enabled";
+    const gboolean off = !advise_flag(facts, on);
+    if (off) finding_change(finding, facts, on, g_strdup("true"));
+    if (off && advise_flag(facts, coalesce)) finding_change(finding, facts, coalesce, g_strdup("false"));
     if (!advise_flag(facts, join)) finding_change(finding, facts, join, g_strdup("true"));
+}
+
+/* As Spark does it (OptimizeSkewedJoin): a partition above the threshold, and above the factor times the median, is cut
+ * between the outputs of map tasks into pieces of the advisory size, or of the mean of the others where that is more. */
+static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
+    const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+    const char *times = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
+    const char *advisory = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+    const double median = stage->shuffle.median, most = stage->shuffle.max, piece = cut_piece(facts, stage);
+    const double bound = MAX(floor(most / 2 / MIB), 1) * MIB;
+    const gboolean smaller = advise_bytes(facts, advisory, 1) > piece;
+    const double more_ms = smaller ? smaller_cost(facts, piece) : 0;
+    g_autofree char *each = bytes_text(piece), *more = core_time_text(more_ms);
+
+    if (more_ms > finding->saves_ms) {
+        finding->advice = g_strdup_printf("Salt the key. To have Spark cut the partition, all shuffles would have to "
+                                          "have pieces of %s, whose tasks cost more than that saves: %s.",
+                                          each, more);
+        return;
+    }
+    change_adaptive(facts, finding);
     if (advise_bytes(facts, least, 1) > bound) finding_change(finding, facts, least, bytes_setting(bound));
-    if (advise_bytes(facts, advisory, 1) > piece) finding_change(finding, facts, advisory, bytes_setting(piece));
-    finding->formula = g_strdup("a partition counts as skewed from half of the greatest on, and is cut into pieces of "
-                                "the median, or two for each core");
+    if (advise_number(facts, times) * median * SIZE_ERROR >= most)
+        finding_change(finding, facts, times, g_strdup_printf("%.0f", MAX(floor(most / median / 2), 1)));
+    if (smaller) finding_change(finding, facts, advisory, bytes_setting(piece));
+
     if (finding->changes->len == 0)
         finding->advice = g_strdup("Spark could have cut it and did not: salt the key, or broadcast the other side.");
+    finding->formula = g_strdup_printf("a partition counts as skewed from half of the greatest on, and is cut into "
+                                       "pieces of %s: the greatest of the median, a quarter of what a core has of the "
+                                       "stage, and 8 MiB",
+                                       each);
     finding->risk = g_strdup("The other side of the join is read once for each piece.");
+}
+
+/* Neither side of a full outer join can be cut: rows that match nothing would come once for each piece. */
+static gboolean joins_full(const AdviseFacts *facts, const AdviseStage *stage) {
+    for (guint i = 0; i < facts->joins->len; i++) {
+        const AdviseJoin *join = &g_array_index(facts->joins, AdviseJoin, i);
+        if (join->stage == stage->stage && join->full) return TRUE;
+    }
+    return FALSE;
 }
 
 /* As many even partitions as there were, in whole waves. */
@@ -423,7 +478,7 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, doubl
         finding->certainty = FINDING_POSSIBLE;
     }
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
-    if (stage->sql && stage->join && advise_since(facts, 3, 0))
+    if (stage->sql && stage->join && advise_since(facts, 3, 0) && !joins_full(facts, stage))
         skew_join(facts, stage, finding);
     else if (reads_input(stage)) {
         finding->partitions = even_partitions(facts, stage);

@@ -90,11 +90,15 @@ static double side_bytes(const Adding *adding, gint64 at) {
     return -1;
 }
 
+static gboolean keeps_both(const SparkPlanNode *join) {
+    return join->text != NULL && strstr(join->text, "FullOuter") != NULL;
+}
+
 /* An outer join keeps the rows of one side: the other may be sent to all. */
 static gboolean may_broadcast(const SparkPlanNode *join, gboolean left) {
     static const char *const rights[] = {"LeftOuter", "LeftSemi", "LeftAnti", "ExistenceJoin", NULL};
     const char *text = join->text != NULL ? join->text : "";
-    if (strstr(text, "FullOuter") != NULL) return FALSE;
+    if (keeps_both(join)) return FALSE;
     if (strstr(text, "RightOuter") != NULL) return left;
     for (guint i = 0; rights[i] != NULL; i++)
         if (strstr(text, rights[i]) != NULL) return !left;
@@ -119,6 +123,7 @@ static void add_join(const Adding *adding, gint64 at) {
         .small_bytes = MIN(left, right),
         .large_bytes = MAX(left, right),
         .broadcasts = may_broadcast(node, left < right),
+        .full = keeps_both(node),
         .threshold = setting_of(adding->query, "spark.sql.autoBroadcastJoinThreshold"),
     };
     g_array_append_val(adding->facts->joins, join);
