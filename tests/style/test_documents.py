@@ -16,6 +16,27 @@ def test_links(path):
     assert [target for target in targets if not (path.parent / target).exists()] == []
 
 
+def headings(path):
+    """What a link may point at in it, as GitHub makes it of headings."""
+    found = re.findall(r"^#+ (.*)", re.sub(r"(?ms)^```.*?^```", "", path.read_text()), re.MULTILINE)
+    shown = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in found]
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in shown}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_places_in_documents(path):
+    places = re.findall(r"\]\((?!https?:)([^)#]*\.md)?#([^)]+)\)", path.read_text())
+    lost = [f"{file}#{place}" for file, place in places if place not in headings(path.parent / file if file else path)]
+    assert lost == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_tables_have_a_head(path):
+    """Rows behind an empty line are no table: they are shown as they are written."""
+    first = re.findall(r"(?m)^(?:[^|\n].*)?\n(\|.*\n.*)", path.read_text())
+    assert [rows for rows in first if not re.search(r"\n\|[ :|-]+$", rows)] == []
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_paths(path):
     """Names of files in backquotes; NAME in one stands for a name."""
