@@ -209,9 +209,11 @@ def test_settings_name_no_jar_that_does_not_exist(clone):
 def test_the_agents_option(clone, before):
     """The same for Hadoop and for Spark, added to what is there."""
     text = settings(clone, "127.0.0.1:9411")
-    (line,) = re.findall(r"^ *(export HADOOP_OPTS=.*)$", text, re.M)
+    (lines,) = re.findall(r"^ *case .*?^ *esac$", text, re.M | re.S)
     environment = {"PATH": os.environ["PATH"], **({"HADOOP_OPTS": before} if before else {})}
-    *others, option = run("bash", "-uc", line + '; printf %s "$HADOOP_OPTS"', env=environment).split()
+    # Hadoop's scripts read it again in what they start.
+    twice = f'{lines}\n{lines}\nprintf %s "$HADOOP_OPTS"'
+    *others, option = run("bash", "-uc", twice, env=environment).split()
     assert others == ([before] if before else [])
     jar, arguments = re.fullmatch(r"-javaagent:([^=]*)=(.*)", option).groups()
     assert Path(jar).is_file() and arguments == "receivers=127.0.0.1:9411,sampling=always"
