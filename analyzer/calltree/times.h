@@ -37,7 +37,8 @@ typedef enum {
     TIMES_NETWORK,  /* of two slow links in a row it is the network of the station between them */
     TIMES_READERS,  /* a station that is asked for a block works until it answers, and between its calls */
     TIMES_ANSWERS,  /* a station works from when it could acknowledge a packet until it does */
-    TIMES_NOW = TIMES_ANSWERS
+    TIMES_ARRIVALS, /* what a station has sent to a reader is its sending until the reader has it */
+    TIMES_NOW = TIMES_ARRIVALS
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #include "analyzer/calltree/waits_work.h"
+#include "common/base/clock.h"
+
+/* A packet that is there already is taken in less: to copy and to check it is the reader's own work. */
+#define ARRIVAL_NS NS_PER_MS
+/* From all senders it comes as slowly when it takes this part of what it takes from the slowest one. */
+#define SENDERS_SHARE 4
 
 /* Intervals: their begins and ends, each ascending, with the sums up to each. Sums wrap. */
 typedef struct Ends {
@@ -68,7 +74,8 @@ typedef struct Sweep {
     guint n;
     guint *heap; /* of those under way: the one that comes first in works_before() is on top */
     guint n_heap;
-    GArray *busy; /* Stretch: one at a time, by begin */
+    GArray *busy;     /* Stretch: one at a time, by begin */
+    GArray *arriving; /* Stretch: what is on its way while nobody is busy */
 } Sweep;
 
 static guint32 pattern_node(const Measured *measured, guint32 node) {
@@ -78,7 +85,10 @@ static guint32 pattern_node(const Measured *measured, guint32 node) {
 /* Of two who work at the same time, whose time is it? */
 static gboolean works_before(const Measured *measured, const Work *a, const Work *b) {
     const gint64 *from_ns = measured->tree->from_ns;
-    if (a->weight != b->weight) return a->weight > b->weight;
+    const gboolean arrives = a->kind == WORK_ARRIVING;
+    if (arrives != (b->kind == WORK_ARRIVING)) return !arrives;
+    if (arrives && a->stretch.from_ns != b->stretch.from_ns) return a->stretch.from_ns > b->stretch.from_ns;
+    if (!arrives && a->weight != b->weight) return a->weight > b->weight;
     if (a->station != b->station) {
         const guint32 x = pattern_node(measured, a->station), y = pattern_node(measured, b->station);
         return x != y ? x < y : a->station < b->station;
@@ -129,11 +139,11 @@ static void find_busy(Sweep *sweep) {
         if (sweep->n_heap == 0) at_ns = sweep->work[next].stretch.from_ns;
         while (next < sweep->n && sweep->work[next].stretch.from_ns <= at_ns) heap_push(sweep, next++);
 
-        const Stretch *first = &sweep->work[sweep->heap[0]].stretch;
-        gint64 until_ns = first->to_ns;
+        const Work *first = &sweep->work[sweep->heap[0]];
+        gint64 until_ns = first->stretch.to_ns;
         if (next < sweep->n) until_ns = MIN(until_ns, sweep->work[next].stretch.from_ns);
-        const Stretch busy = {first->scope, at_ns, until_ns, first->node};
-        g_array_append_val(sweep->busy, busy);
+        const Stretch piece = {first->stretch.scope, at_ns, until_ns, first->stretch.node};
+        g_array_append_vals(first->kind == WORK_ARRIVING ? sweep->arriving : sweep->busy, &piece, 1);
         at_ns = until_ns;
     }
 }
@@ -155,6 +165,7 @@ static Cover cover_of(const Stretch *stretches, guint n) {
 
 static void move_time(TreeTimes *times, const Stretch *waits, guint n_waits, const GArray *busy) {
     const Stretch *works = (const Stretch *)(gconstpointer)busy->data;
+    if (busy->len == 0) return;
     Cover waiting = cover_of(waits, n_waits), working = cover_of(works, busy->len);
     for (guint i = 0; i < n_waits; i++) {
         times->critical_ns[waits[i].node] -= cover_within(&working, waits[i].from_ns, waits[i].to_ns);
@@ -166,6 +177,61 @@ static void move_time(TreeTimes *times, const Stretch *waits, guint n_waits, con
     cover_clear(&working);
 }
 
+/* A process that has sent blocks to readers of one scope. */
+typedef struct Sender {
+    guint64 waited_ns; /* for what was on its way */
+    guint blocks;
+} Sender;
+
+static guint32 tracer_of(const Sweep *sweep, const Stretch *piece) {
+    return sweep->measured->tree->span[piece->node]->tracer;
+}
+
+/* Of all who have sent a block. */
+static GHashTable *senders_of(const Sweep *sweep, const Stretch *waits, guint n_waits) {
+    GHashTable *senders = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    Cover waiting = cover_of(waits, n_waits);
+    for (guint i = 0; i < sweep->n; i++) {
+        if (sweep->work[i].kind != WORK_ARRIVING) continue;
+        gpointer tracer = GUINT_TO_POINTER(tracer_of(sweep, &sweep->work[i].stretch));
+        if (!g_hash_table_contains(senders, tracer)) g_hash_table_insert(senders, tracer, g_new0(Sender, 1));
+        ((Sender *)g_hash_table_lookup(senders, tracer))->blocks++;
+    }
+    for (guint i = 0; i < sweep->arriving->len; i++) {
+        const Stretch *piece = &g_array_index(sweep->arriving, Stretch, i);
+        Sender *sender = g_hash_table_lookup(senders, GUINT_TO_POINTER(tracer_of(sweep, piece)));
+        sender->waited_ns += (guint64)cover_within(&waiting, piece->from_ns, piece->to_ns);
+    }
+    cover_clear(&waiting);
+    return senders;
+}
+
+/* Does it come slowly from all, two at least? Then it is the reader's own network. */
+static gboolean comes_slowly_from_all(const Sweep *sweep, const Stretch *waits, guint n_waits) {
+    g_autoptr(GHashTable) senders = senders_of(sweep, waits, n_waits);
+    guint64 least_ns = G_MAXUINT64, most_ns = 0;
+    GHashTableIter at;
+    gpointer value;
+    g_hash_table_iter_init(&at, senders);
+    while (g_hash_table_iter_next(&at, NULL, &value)) {
+        const Sender *sender = value;
+        least_ns = MIN(least_ns, sender->waited_ns / sender->blocks);
+        most_ns = MAX(most_ns, sender->waited_ns / sender->blocks);
+    }
+    return g_hash_table_size(senders) > 1 && least_ns >= most_ns / SENDERS_SHARE;
+}
+
+/* The reader waits for what is on its way when he waits for long. */
+static void move_arrivals(TreeTimes *times, const Stretch *waits, guint n_waits, const Sweep *sweep) {
+    if (sweep->arriving->len == 0) return;
+    g_autofree Stretch *those = g_new(Stretch, n_waits);
+    guint n = 0;
+    for (guint i = 0; i < n_waits; i++) {
+        if (waits[i].to_ns - waits[i].from_ns >= ARRIVAL_NS) those[n++] = waits[i];
+    }
+    if (n > 0 && !comes_slowly_from_all(sweep, those, n)) move_time(times, those, n, sweep->arriving);
+}
+
 /* Both lists are in the order of scopes. */
 static void follow_scopes(const Measured *measured, const WaitsAndWork *both, TreeTimes *times) {
     const Stretch *waits = (const Stretch *)(gconstpointer)both->waits->data;
@@ -173,6 +239,7 @@ static void follow_scopes(const Measured *measured, const WaitsAndWork *both, Tr
     const guint n_waits = both->waits->len, n_work = both->work->len;
     g_autofree guint *heap = g_new(guint, n_work + 1);
     g_autoptr(GArray) busy = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), n_work);
+    g_autoptr(GArray) arriving = g_array_new(FALSE, FALSE, sizeof(Stretch));
 
     for (guint i = 0, at = 0; i < n_waits && at < n_work;) {
         const WaitScope *scope = &waits[i].scope;
@@ -182,10 +249,12 @@ static void follow_scopes(const Measured *measured, const WaitsAndWork *both, Tr
         while (at + n_here < n_work && wait_scope_compare(&work[at + n_here].stretch.scope, scope) == 0) n_here++;
 
         if (n_here > 0) {
-            Sweep sweep = {measured, work + at, n_here, heap, 0, busy};
+            Sweep sweep = {measured, work + at, n_here, heap, 0, busy, arriving};
             g_array_set_size(busy, 0);
+            g_array_set_size(arriving, 0);
             find_busy(&sweep);
             move_time(times, waits + i, n, busy);
+            move_arrivals(times, waits + i, n, &sweep);
         }
         i += n;
         at += n_here;

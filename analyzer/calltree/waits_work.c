@@ -234,6 +234,39 @@ static void add_packet(Collector *c, guint32 node, WaitPart part) {
     }
 }
 
+/* Is that call of the same caller the later one? Ids do not decide. */
+static gboolean is_later(const Collector *c, guint32 node, guint32 other) {
+    const CallTree *tree = c->tree;
+    if (tree->from_ns[node] != tree->from_ns[other]) return tree->from_ns[node] > tree->from_ns[other];
+    if (tree->to_ns[node] != tree->to_ns[other]) return tree->to_ns[node] > tree->to_ns[other];
+    return pattern_node(c, node) < pattern_node(c, other);
+}
+
+/* The last of its calls that is no station; 0: it has none. */
+static guint32 last_call(const Collector *c, guint32 node) {
+    const CallTree *tree = c->tree;
+    guint32 last = 0;
+    for (guint32 child = node + 1; child < tree->end[node]; child = tree->end[child]) {
+        if (part_at(c, child) & PART_STATION) continue;
+        if (last == 0 || is_later(c, child, last)) last = child;
+    }
+    return last;
+}
+
+/* A station that has sent a block waits for its reader to say that he has it all: until then it is on its way. What put
+ * the last of it into the socket is the last of all calls. */
+static void add_arriving(Collector *c, guint32 station, gint64 sent_ns) {
+    const gint64 to_ns = c->tree->to_ns[station];
+    const Context *context = &c->contexts[station];
+    guint32 sent = 0;
+    if (c->rule < TIMES_ARRIVALS || sent_ns >= to_ns) return;
+    for (guint32 call = last_call(c, station); call != 0; call = last_call(c, call)) sent = call;
+    if (sent == 0) return;
+    const Stretch stretch = {scope_in(context, context->chain), sent_ns, to_ns, sent};
+    const Work work = {stretch, station, 0, WORK_ARRIVING, 0};
+    g_array_append_val(c->work, work);
+}
+
 /* Of stations whose scope has waits. */
 static void list_work(Collector *c) {
     const CallTree *tree = c->tree;
@@ -258,7 +291,7 @@ static void list_work(Collector *c) {
             last = scope;
         }
         if (wanted && sends)
-            add_time_between(c, i);
+            add_arriving(c, i, add_time_between(c, i));
         else if (wanted)
             add_own_time(c, i);
     }
@@ -556,7 +589,7 @@ static Load load_of(const Work *all, guint left, guint *n) {
     guint i = 0;
     for (; i < left && same_station(&all[i], &all[0]); i++) {
         const Stretch *stretch = &all[i].stretch;
-        if (all[i].kind == WORK_ANSWER) continue;
+        if (all[i].kind == WORK_ANSWER || all[i].kind == WORK_ARRIVING) continue;
         if (all[i].kind == WORK_RECEIVING)
             load.received += (guint64)stretch->to_ns - (guint64)stretch->from_ns;
         else

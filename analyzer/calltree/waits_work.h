@@ -26,6 +26,8 @@ typedef enum {
     /* Of one of two stations, its own or the other one, whichever's process has more to do: */
     WORK_ANSWER, /* an acknowledgement is late; in the load of neither */
     WORK_ASKED,  /* one has not begun what the other was to ask it for; in its own load */
+    /* What it has sent is on its way to a reader: where nobody else works, and in nobody's load. */
+    WORK_ARRIVING,
 } WorkKind;
 
 /* Own time of a call below a station, or of the station itself, in which it works. */

@@ -287,6 +287,37 @@ static void test_answers(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A reader waits for a DataNode that has sent its block for half a second. */
+static void add_arrival(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[READ], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, c->world.ask, tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 2, names[SERVE], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 4, 3, names[WORK], tracers[3], begin_ns, half_ns},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_arrivals(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    const gint64 half_ns = TRACES * NS_PER_SEC / 2;
+    static const TimesRule rules[] = {TIMES_ANSWERS, TIMES_ARRIVALS};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_arrival(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_ns(&c, SERVE), ==, half_ns);
+        g_assert_cmpint(critical_ns(&c, WORK), ==, rules[i] == TIMES_ARRIVALS ? 3 * half_ns : half_ns);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -303,5 +334,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/readers, rocksdb", "rocksdb", test_readers);
     g_test_add_data_func("/archive/rules/answers, memory", NULL, test_answers);
     g_test_add_data_func("/archive/rules/answers, rocksdb", "rocksdb", test_answers);
+    g_test_add_data_func("/archive/rules/arrivals, memory", NULL, test_arrivals);
+    g_test_add_data_func("/archive/rules/arrivals, rocksdb", "rocksdb", test_arrivals);
     return g_test_run();
 }

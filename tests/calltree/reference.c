@@ -427,6 +427,40 @@ static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
     return weight;
 }
 
+/* By time, then in the pattern. */
+static gboolean is_later_call(const RefNode *a, const RefNode *b) {
+    if (a->span->begin_ns != b->span->begin_ns) return a->span->begin_ns > b->span->begin_ns;
+    if (ref_end(a->span) != ref_end(b->span)) return ref_end(a->span) > ref_end(b->span);
+    return a->pattern_node < b->pattern_node;
+}
+
+/* The last call of the last call, and so on, of one station; NULL: it makes none. */
+static RefNode *last_sent(const Waits *waits, const RefNode *node) {
+    RefNode *last = NULL;
+    for (guint i = 0; i < node->children->len; i++) {
+        RefNode *call = node->children->pdata[i];
+        if (station_of(waits, call) == call) continue;
+        if (last == NULL || is_later_call(call, last)) last = call;
+    }
+    RefNode *below = last != NULL ? last_sent(waits, last) : NULL;
+    return below != NULL ? below : last;
+}
+
+static gboolean arrives_at(const RefNode *station, gint64 time) {
+    if (station->sent == NULL || !runs_at(station, time)) return FALSE;
+    for (guint i = 0; i < station->children->len; i++)
+        if (ref_end(((RefNode *)station->children->pdata[i])->span) > time) return FALSE;
+    return TRUE;
+}
+
+static void find_arrivals(const Waits *waits, RefNode *node) {
+    GString *arrives = g_string_new(NULL);
+    if (is_one_of(waits, node, "OpReadBlockProto")) node->sent = last_sent(waits, node);
+    for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns)
+        g_string_append_c(arrives, arrives_at(node, time) ? 'x' : '.');
+    node->arrives = g_string_free(arrives, FALSE);
+}
+
 static gint64 weight_of(const Waits *waits, const RefNode *station, const char *scope) {
     const RefNode *worker = any_worker(waits, station, scope);
     return worker != NULL ? weight_in_chain(waits, worker) : 0;
@@ -478,6 +512,57 @@ static void look_at(Worker *best, RefNode *node, gint64 weight) {
     if (best->node == NULL || is_better(&worker, best)) *best = worker;
 }
 
+/* Of two blocks that are on their way. */
+static gboolean is_later_arrival(const RefNode *a, const RefNode *b) {
+    const gsize from = strcspn(a->arrives, "x"), other = strcspn(b->arrives, "x");
+    if (from != other) return from > other;
+    return a->pattern_node != b->pattern_node ? a->pattern_node < b->pattern_node : a->place < b->place;
+}
+
+/* At which station it is; NULL: nothing is on its way. */
+static RefNode *who_sent(const Waits *waits, const RefNode *waiter, gint64 time) {
+    const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
+    RefNode *best = NULL;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->work_scope == NULL || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
+        if (node->arrives[moment] == 'x' && (best == NULL || is_later_arrival(node, best))) best = node;
+    }
+    return best;
+}
+
+static gboolean has_sent(const RefNode *node, const char *scope) {
+    return node->work_scope != NULL && strcmp(node->work_scope, scope) == 0 && strchr(node->arrives, 'x') != NULL;
+}
+
+/* For how long readers waited for what the process of that station has sent, for each block. */
+static gint64 waited_each_ns(const Waits *waits, const RefNode *station, const char *scope) {
+    gint64 waited_ns = 0, blocks = 0;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (!has_sent(node, scope) || node->sent->span->tracer != station->sent->span->tracer) continue;
+        waited_ns += node->arrived_ns;
+        blocks++;
+    }
+    return waited_ns / blocks;
+}
+
+/* Does it come from two processes at least, and slowly from all? */
+static gboolean comes_slowly_from_all(const Waits *waits, const char *scope) {
+    gint64 least_ns = G_MAXINT64, most_ns = 0;
+    const RefNode *first = NULL;
+    gboolean several = FALSE;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (!has_sent(node, scope)) continue;
+        if (first == NULL) first = node;
+        several = several || node->sent->span->tracer != first->sent->span->tracer;
+        least_ns = MIN(least_ns, waited_each_ns(waits, node, scope));
+        most_ns = MAX(most_ns, waited_each_ns(waits, node, scope));
+    }
+    return several && least_ns >= most_ns / 4;
+}
+
 /* NULL: nobody. */
 static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time) {
     const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
@@ -499,10 +584,25 @@ static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) 
     }
     for (gint64 time = from; time < to; time += waits->unit_ns) {
         RefNode *worker = who_works(waits, node, time);
-        if (worker != NULL)
+        RefNode *sender = worker == NULL && to - from >= 1000000 ? who_sent(waits, node, time) : NULL;
+        if (worker != NULL) {
             worker->worked_ns += waits->unit_ns;
-        else
+        } else if (sender != NULL) {
+            sender->arrived_ns += waits->unit_ns;
+            node->given_ns += waits->unit_ns;
+        } else {
             node->critical_ns += waits->unit_ns;
+        }
+    }
+}
+
+/* What comes slowly from all is slow at the reader: it stays with him. */
+static void count_arrivals(const Waits *waits) {
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->given_ns > 0 && comes_slowly_from_all(waits, node->wait_scope)) node->critical_ns += node->given_ns;
+        if (node->arrived_ns > 0 && !comes_slowly_from_all(waits, node->work_scope))
+            node->sent->critical_ns += node->arrived_ns;
     }
 }
 
@@ -521,6 +621,7 @@ static void find_workers(Waits *waits) {
         RefNode *node = nodes->pdata[i];
         node->work = work_of(waits, node);
         find_doubts(waits, node);
+        find_arrivals(waits, node);
         if (node->station != NULL) node->work_scope = scope_of(waits, node, chain_of_station(waits, node->station));
         if (is_wait(waits, node)) node->wait_scope = scope_of(waits, node, chain_of_wait(waits, node));
     }
@@ -673,4 +774,5 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
         RefNode *node = tree->in_order->pdata[i];
         node->critical_ns += node->worked_ns;
     }
+    count_arrivals(&waits);
 }

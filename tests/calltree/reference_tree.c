@@ -144,6 +144,7 @@ void ref_tree_free(RefTree *tree) {
         g_free(node->work);
         g_free(node->late_answers);
         g_free(node->asked);
+        g_free(node->arrives);
         g_free(node->work_scope);
         g_free(node->wait_scope);
         g_free(node);

@@ -37,6 +37,8 @@ typedef struct Case {
 #define SPARK   "RDD:HadoopRDD"
 #define OTHER   " &" /* of another process */
 #define READER  "BlockReaderRemote#new"
+#define PIECE   "BlockReaderRemote2#readNextPacket"
+#define SERVE   "OpReadBlockProto"
 
 static const Case cases[] = {
     {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
@@ -211,27 +213,54 @@ static const Case cases[] = {
       {7, 1, WAIT, 0, 40, 20}}},
     {"the packet of a read",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 10, 0},
-      {2, 1, "BlockReaderRemote2#readNextPacket", 0, 10, 3},
-      {3, 1, "OpReadBlockProto", 0, 0, 0},
+      {2, 1, PIECE, 0, 10, 3},
+      {3, 1, SERVE, 0, 0, 0},
       {4, 3, "sendBlock", 2, 9, 7}}},
     {"a DataNode that is asked for a block, and does not begin",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 1},
       {2, 1, READER, 1, 14, 0},
-      {3, 2, "OpReadBlockProto", 11, 40, 11},
+      {3, 2, SERVE, 11, 40, 11},
       {4, 3, "BlockSender#new", 12, 14, 2},
-      {5, 1, "BlockReaderRemote2#readNextPacket", 14, 30, 4},
-      {6, 3, "sendBlock", 14, 26, 12}}},
+      {5, 1, PIECE, 14, 30, 0},
+      {6, 3, "sendBlock", 14, 26, 16}}},
     {"a DataNode that stands still before it sends a block",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 0},
       {2, 1, READER, 0, 6, 0},
-      {3, 2, "OpReadBlockProto", 1, 40, 18},
+      {3, 2, SERVE, 1, 40, 18},
       {4, 3, "BlockSender#new", 2, 4, 2},
-      {5, 1, "BlockReaderRemote2#readNextPacket", 6, 30, 4},
-      {6, 3, "sendBlock", 20, 26, 6}}},
+      {5, 1, PIECE, 6, 30, 0},
+      {6, 3, "sendBlock", 20, 26, 10}}},
+    {"what a DataNode has sent is on its way until its reader has it",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 2},
+      {2, 1, READER, 0, 2, 0},
+      {3, 2, SERVE, 1, 29, 1},
+      {4, 3, "BlockSender#new", 1, 2, 1},
+      {5, 3, "sendBlock", 2, 5, 0},
+      {6, 5, "BlockSender#sendPacket", 2, 5, 26},
+      {7, 1, PIECE, 2, 28, 0}}},
+    {"what comes slowly from all DataNodes is slow at the reader",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 60, 1},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE, 0, 30, 0},
+      {4, 3, "sendBlock", 0, 4, 4},
+      {5, 1, PIECE, 1, 29, 25},
+      {6, 1, READER, 29, 30, 0},
+      {7, 6, SERVE OTHER, 29, 60, 0},
+      {8, 7, "sendBlock" OTHER, 29, 34, 5},
+      {9, 1, PIECE, 30, 59, 25}}},
+    {"a reader has left what is on its way to him, and waits for another DataNode",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 40, 11},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE, 0, 40, 0},
+      {4, 3, "sendBlock", 0, 2, 1},
+      {5, 1, READER, 10, 11, 0},
+      {6, 5, SERVE OTHER, 10, 40, 2},
+      {7, 6, "sendBlock" OTHER, 12, 25, 26},
+      {8, 1, PIECE, 11, 38, 0}}},
     {"a reader that does not ask for its packet does not wait for it",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 24},
       {2, 1, READER, 0, 6, 0},
-      {3, 2, "OpReadBlockProto", 4, 40, 4},
+      {3, 2, SERVE, 4, 40, 4},
       {4, 3, "BlockSender#new", 4, 6, 2},
       {5, 3, "sendBlock", 20, 26, 0}}},
     {"the edit log outlives the call",
@@ -243,8 +272,8 @@ static const Case cases[] = {
       {2, 1, SPARK " =2", 1, 19, 2},
       {3, 1, SPARK " =15", 2, 18, 3},
       {4, 3, "DFSInputStream#byteArrayRead", 4, 16, 0},
-      {5, 4, "BlockReaderRemote2#readNextPacket", 4, 16, 3},
-      {6, 4, "OpReadBlockProto", 4, 4, 0},
+      {5, 4, PIECE, 4, 16, 3},
+      {6, 4, SERVE, 4, 4, 0},
       {7, 6, "sendBlock", 6, 15, 9}}},
     {"an operation lies over a call of its task",
      {{1, 0, "a", 0, 20, 8}, {2, 1, SPARK " =5", 0, 20, 5}, {3, 1, "DFSOutputStream#write", 10, 17, 7}}},
@@ -521,6 +550,116 @@ static void test_standing(void) {
     for (guint32 seed = base; seed != base + 100; seed++) check_standing(seed);
 }
 
+/* ---- readers ---- */
+
+#define SERVERS 3u
+#define BLOCKS  6u
+#define PIECES  16u /* packets of a block */
+
+/* A file is read block by block, each at the next DataNode. What is slow there, or of the reader, takes so long for
+ * each packet. */
+typedef struct Reading {
+    guint slow; /* DataNode; SERVERS: all */
+    gint64 disk_us, link_us;
+    gint64 take_us, compute_us; /* the reader copies and checks a packet, and then does something else */
+    guint buffer, window;       /* so many packets are in the sender's socket, and in the reader's */
+    gint64 skew_ns[SERVERS];
+} Reading;
+
+/* What happens to each packet of a block, in the reader's time. */
+typedef struct Block {
+    gint64 from_ns, read[PIECES], sent[PIECES], left[PIECES], asked[PIECES], taken[PIECES];
+} Block;
+
+static void block_run(Block *b, GRand *rand, const Reading *r, guint server, gint64 from_ns) {
+    const gboolean slow = server == r->slow || r->slow == SERVERS;
+    b->from_ns = from_ns;
+    for (guint i = 0; i < PIECES; i++) {
+        b->read[i] = (i > 0 ? b->sent[i - 1] : from_ns + 200 * US) + service_ns(rand, slow ? r->disk_us : 50);
+        b->sent[i] = MAX(b->read[i] + 5 * US, before(b->left, i, r->buffer));
+        const gint64 free_ns = MAX(before(b->left, i, 1), before(b->taken, i, r->window));
+        b->left[i] = MAX(b->read[i], free_ns) + service_ns(rand, slow ? r->link_us : 50);
+        b->asked[i] = i > 0 ? b->taken[i - 1] + r->compute_us * US : from_ns + 300 * US;
+        b->taken[i] = MAX(b->asked[i], b->left[i]) + r->take_us * US;
+    }
+}
+
+static void add_block(Maker *m, const Reading *r, const Block *b, guint root, guint server) {
+    const gint64 from_ns = b->from_ns, asked_ns = from_ns + 100 * US, end_ns = b->sent[PIECES - 1] + 20 * US;
+    const guint reader = add_call(m, READER, root, from_ns, from_ns + 300 * US);
+    for (guint i = 0; i < PIECES; i++) add_call(m, PIECE, root, b->asked[i], b->taken[i]);
+    m->tracer = 1 + server;
+    m->skew_ns = r->skew_ns[server];
+    const guint serve = add_call(m, SERVE, reader, asked_ns, MAX(b->taken[PIECES - 1], end_ns) + 50 * US);
+    add_call(m, "BlockSender#new", serve, asked_ns, asked_ns + 50 * US);
+    const guint sending = add_call(m, "sendBlock", serve, from_ns + 200 * US, end_ns);
+    for (guint i = 0; i < PIECES; i++) {
+        const gint64 begin_ns = i > 0 ? b->sent[i - 1] : from_ns + 200 * US;
+        const guint packet = add_call(m, "BlockSender#sendPacket", sending, begin_ns, b->sent[i]);
+        add_call(m, "FileIoProvider#transferToSocketFully", packet, begin_ns + US, b->sent[i]);
+    }
+    add_call(m, "BlockSender#sendPacket", sending, end_ns - 10 * US, end_ns); /* the last one is empty */
+    m->tracer = 0;
+    m->skew_ns = 0;
+}
+
+static GByteArray *reading_spans(const Reading *r, GRand *rand, const World *world) {
+    Maker m = {.world = world, .bytes = g_byte_array_new(), .last_id = 1};
+    gint64 end_ns = 0;
+    for (guint i = 0; i < BLOCKS; i++) {
+        Block block;
+        block_run(&block, rand, r, i % SERVERS, end_ns + 100 * US);
+        add_block(&m, r, &block, 1, i % SERVERS);
+        end_ns = block.taken[PIECES - 1];
+    }
+    m.last_id = 0;
+    add_call(&m, "a", 0, 0, end_ns + 100 * US);
+    return m.bytes;
+}
+
+/* A reader who is slow himself, or his network, or what is slow at one DataNode: its disk, or its network. */
+typedef enum { READ_SLOWLY, READ_SLOW_READER, READ_SLOW_DISK, READ_SLOW_NETWORK, READ_KINDS } ReadKind;
+
+static Reading reading_make(GRand *rand, ReadKind kind) {
+    Reading r = {.slow = SERVERS, .disk_us = 50, .link_us = 50, .take_us = 40, .compute_us = 20};
+    r.buffer = (guint)g_rand_int_range(rand, 1, 2 * (gint32)PIECES);
+    r.window = (guint)g_rand_int_range(rand, 1, 2 * (gint32)PIECES);
+    if (kind == READ_SLOWLY) {
+        r.take_us = g_rand_int_range(rand, 300, 900);
+        r.compute_us = g_rand_int_range(rand, 2000, 5000);
+        r.buffer = PIECES;
+    } else if (kind == READ_SLOW_READER) {
+        r.link_us = g_rand_int_range(rand, 5000, 130000);
+        r.buffer = PIECES;
+    } else {
+        r.slow = (guint)g_rand_int_range(rand, 0, (gint32)SERVERS);
+        *(kind == READ_SLOW_DISK ? &r.disk_us : &r.link_us) = g_rand_int_range(rand, 5000, 130000);
+    }
+    for (guint i = 0; i < SERVERS; i++) r.skew_ns[i] = g_rand_int_range(rand, -1000, 1000) * US;
+    return r;
+}
+
+static void test_reading(gconstpointer kind) {
+    World world;
+    world_init(&world, 0);
+    const guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + 100; seed++) {
+        GRand *rand = g_rand_new_with_seed(seed);
+        const Reading r = reading_make(rand, (ReadKind)GPOINTER_TO_UINT(kind));
+        g_autoptr(GByteArray) bytes = reading_spans(&r, rand, &world);
+        double shares[STAGES_MAX] = {0};
+        measure(&world, bytes, shares);
+        for (guint server = 0; server < SERVERS; server++) {
+            const gboolean good = server == r.slow ? shares[server] >= 80 : shares[server] <= 5;
+            if (!good)
+                g_printerr("DataNode %u has %.1f %%, slow is %u, buffers %u and %u\n", server, shares[server], r.slow,
+                           r.buffer, r.window);
+            forest_check(seed, good);
+        }
+        g_rand_free(rand);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -530,5 +669,10 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/calltree/waits/pipelines", NULL, test_pipelines);
     g_test_add_data_func("/calltree/waits/pipelines, clocks apart", "skewed", test_pipelines);
     g_test_add_func("/calltree/waits/pipelines, one stands still", test_standing);
+    static const char *const kinds[READ_KINDS] = {"slow reader", "reader's network", "slow disk", "slow network"};
+    for (guint i = 0; i < READ_KINDS; i++) {
+        g_autofree char *path = g_strdup_printf("/calltree/waits/reading, %s", kinds[i]);
+        g_test_add_data_func(path, GUINT_TO_POINTER(i), test_reading);
+    }
     return g_test_run();
 }

@@ -7,6 +7,7 @@
 /* Records say by which rule their critical-path times were counted, so that what an older program counted is taken
  * away, and verified, as it was. */
 static inline TimesRule times_rule_of(guint32 trace_flags) {
+    if (trace_flags & TRACE_ARRIVALS) return TIMES_ARRIVALS;
     if (trace_flags & TRACE_ANSWERS) return TIMES_ANSWERS;
     if (trace_flags & TRACE_READERS) return TIMES_READERS;
     if (trace_flags & TRACE_NETWORK) return TIMES_NETWORK;
@@ -17,8 +18,15 @@ static inline TimesRule times_rule_of(guint32 trace_flags) {
 }
 /* TraceFlags of a record counted so. */
 static inline guint32 times_rule_flags(TimesRule rule) {
-    static const guint32 flags[TIMES_NOW + 1] = {0,           TRACE_THROUGH_WAITS, TRACE_BY_TURNS, TRACE_STANDING,
-                                                 TRACE_ASKED, TRACE_NETWORK,       TRACE_READERS,  TRACE_ANSWERS};
+    static const guint32 flags[TIMES_NOW + 1] = {0,
+                                                 TRACE_THROUGH_WAITS,
+                                                 TRACE_BY_TURNS,
+                                                 TRACE_STANDING,
+                                                 TRACE_ASKED,
+                                                 TRACE_NETWORK,
+                                                 TRACE_READERS,
+                                                 TRACE_ANSWERS,
+                                                 TRACE_ARRIVALS};
     return flags[rule];
 }
 

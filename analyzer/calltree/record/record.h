@@ -19,6 +19,7 @@ typedef enum {
     TRACE_NETWORK = 1 << 6,
     TRACE_READERS = 1 << 7,
     TRACE_ANSWERS = 1 << 8,
+    TRACE_ARRIVALS = 1 << 9,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
