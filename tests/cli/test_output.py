@@ -49,6 +49,7 @@ CASES = {
     "why_ledger": ("why_ledger.json", ["why", "latest", "--method", "ledger"], {}),
     "why_brief": ("why.json", ["why", "latest", "--brief"], {}),
     "why_stage": ("why_stage.json", ["why", "latest"], {}),
+    "why_split": ("why_split.json", ["why", "latest"], {}),
     "why_trace": ("why_trace.json", ["why", "357064e08bea8799"], {}),
     "hosts_one": ("hosts_one.json", ["hosts", "d2"], {}),
     "slow": ("slow.json", ["slow"], {}),

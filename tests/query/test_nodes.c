@@ -448,6 +448,19 @@ static void test_slow_socket(void) {
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
 }
 
+/* A stage whose tasks read from the node while it is slow, and wait for its disk. */
+static void add_stage(Fixture *fixture) {
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records)->end_ms = minute_ns(MINUTES) / NS_PER_MS;
+    for (gint64 id = 0; id < 8; id++) {
+        const gint64 begin_ms = (SLOW_MINUTE + 2) * 60000 + id * 100;
+        const Read read = {task_trace_id(APP, id), "FSClient/c1/9", "DataNode/dn2/1", begin_ms, 60, NULL, TRUE};
+        sample_task(records, id, "c1", begin_ms, 100);
+        sample_read(fixture, &read);
+    }
+    sample_put(fixture, records);
+}
+
 /* Nobody writes, and readers wait for a DataNode that does not begin: it is named, and its processor. */
 static void test_standstill(void) {
     g_auto(Fixture) fixture = {0};
@@ -470,6 +483,15 @@ static void test_standstill(void) {
     const json_t *wait = json_array_get(json_object_get(why, "waits"), 0);
     g_assert_cmpstr(text_at(wait, "host"), ==, "dn2");
     g_assert_cmpstr(text_at(json_object_get(wait, "spell"), "class"), ==, "standstill");
+
+    add_stage(&fixture); /* whoever has no processor is slow at his disk, too */
+    json_auto_t *app = fixture_answer(&fixture, "why", "app=latest");
+    const json_t *stage = json_array_get(json_object_get(app, "stages"), 0);
+    const json_t *suspect = json_object_get(stage, "suspect"), *split = json_object_get(stage, "split");
+    g_assert_cmpstr(text_at(suspect, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(suspect, "resource"), ==, "server");
+    g_assert_cmpstr(text_at(json_object_get(suspect, "spell"), "class"), ==, "standstill");
+    g_assert_cmpint(number_at(json_object_get(split, "resources_ns"), "disk"), ==, 8 * 60 * NS_PER_MS);
 }
 
 /* Unequal nodes are not slow: each is as it always was. To compare them with each other blames the weakest. */

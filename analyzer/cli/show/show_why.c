@@ -38,19 +38,27 @@ static char *share_text(const json_t *stage, const char *field) {
     return g_strdup_printf("%.0f %%", 100 * field_number(stage, field) / MAX(field_number(stage, "duration_ns"), 1));
 }
 
+/* Whom they wait for, and how much of their time. A new string. */
+static char *waits_text(const Out *out, const json_t *stage, const json_t *suspect) {
+    const json_t *split = field_object(stage, "split"), *waited = split ? split : suspect;
+    const double all_ns = MAX(field_number(stage, "duration_ns"), 1);
+    g_autofree char *who = split ? why_whose(out->style, suspect) : why_whom(out->style, suspect);
+    g_autofree char *parts = split ? why_split(out->style, field_object(split, "resources_ns"), all_ns) : NULL;
+    g_autofree char *function = show_text(out->style, suspect, "function"), *usual = why_times(suspect);
+    return g_strdup_printf("%s: %.0f %% of their time (%s%s%s%s)", who, 100 * field_number(waited, "time_ns") / all_ns,
+                           parts ? parts : "", parts ? "; " : "", function, usual);
+}
+
 /* What all of the stage wait for. A new string. */
 static char *stage_text(const Out *out, const json_t *stage) {
     const json_t *suspect = field_object(stage, "suspect"), *earlier = field_object(stage, "earlier");
     g_autofree char *hdfs = share_text(stage, "time_ns");
     if (suspect) {
         const double read = field_number(stage, "tasks_read"), waiting = field_number(stage, "tasks_waiting");
-        g_autofree char *who = why_whom(out->style, suspect), *function = show_text(out->style, suspect, "function");
-        g_autofree char *usual = why_times(suspect);
         g_autofree char *tasks = waiting < read ? g_strdup_printf("%.0f of %.0f tasks looked at wait", waiting, read)
                                                 : g_strdup("all its tasks wait");
-        return g_strdup_printf("%s for %s: %.0f %% of their time (%s%s)", tasks, who,
-                               100 * field_number(suspect, "time_ns") / MAX(field_number(stage, "duration_ns"), 1),
-                               function, usual);
+        g_autofree char *what = waits_text(out, stage, suspect);
+        return g_strdup_printf("%s for %s", tasks, what);
     }
 
     if (field_true(stage, "many_files")) {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/tree_lines.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show_spell.h"
@@ -28,7 +29,8 @@ static char *unknown_text(const json_t *suspect) {
                                   : "nobody who is seen in the trace (unexplained)");
 }
 
-char *why_whom(const Style *style, const json_t *suspect) {
+/* "DataNode d2"; NULL: it is not known who. A new string. */
+static char *host_text(const Style *style, const json_t *suspect) {
     static const char *const roles[][2] = {{"namenode", "NameNode"},
                                            {"datanode", "DataNode"},
                                            {"journalnode", "JournalNode"},
@@ -38,9 +40,36 @@ char *why_whom(const Style *style, const json_t *suspect) {
     for (gsize i = 0; i < G_N_ELEMENTS(roles); i++) {
         if (strcmp(role, roles[i][0]) != 0 || !field_present(suspect, "host")) continue;
         g_autofree char *host = show_text(style, suspect, "host");
-        return g_strdup_printf("%s %s %s", resource_text(field_text(suspect, "resource"), role), roles[i][1], host);
+        return g_strdup_printf("%s %s", roles[i][1], host);
     }
-    return unknown_text(suspect);
+    return NULL;
+}
+
+char *why_whom(const Style *style, const json_t *suspect) {
+    g_autofree char *host = host_text(style, suspect);
+    if (!host) return unknown_text(suspect);
+    return g_strdup_printf("%s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")), host);
+}
+
+/* A server's own work is its processor's. */
+static const char *part_text(const char *resource) { return strcmp(resource, "server") == 0 ? "processor" : resource; }
+
+char *why_whose(const Style *style, const json_t *suspect) {
+    g_autofree char *host = host_text(style, suspect);
+    g_autofree char *resource = text_clean(style, part_text(field_text(suspect, "resource")));
+    return g_strdup_printf("%s, whose %s is slow", host ? host : "a process", resource);
+}
+
+char *why_split(const Style *style, const json_t *resources_ns, double all_ns) {
+    GString *text = g_string_new(NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)resources_ns, name, value) {
+        g_autofree char *resource = text_clean(style, part_text(name));
+        g_string_append_printf(text, "%s%.0f %% %s", text->len > 0 ? ", " : "",
+                               100 * json_number_value(value) / MAX(all_ns, 1), resource);
+    }
+    return g_string_free(text, FALSE);
 }
 
 char *why_times(const json_t *suspect) {

@@ -5,6 +5,10 @@
 
 /* "the disk of DataNode d2": what was waited for, told from a suspect or a share. A new string. */
 char *why_whom(const Style *style, const json_t *suspect);
+/* "DataNode d2, whose processor is slow": of a host that is waited for in several ways. A new string. */
+char *why_whose(const Style *style, const json_t *suspect);
+/* "22 % processor, 15 % network": the parts of all_ns that are its resources'. A new string. */
+char *why_split(const Style *style, const json_t *resources_ns, double all_ns);
 /* ", 150 times what it takes on other hosts", "" where nothing is known to compare with. A new string. */
 char *why_times(const json_t *suspect);
 /* "its disk was 7.0 times slower than predicted from ... on", "" where its host was as usual. A new string. */

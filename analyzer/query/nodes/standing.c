@@ -47,6 +47,11 @@ static gboolean load(Standing *standing, GError **error) {
     return TRUE;
 }
 
+static gint64 end_of(const Standing *standing, const Spell *spell) {
+    const NodeGrid *grid = standing->cluster->grid;
+    return spell->open ? standing->until_ns : grid_window_ns(grid, spell->last) + grid->window_ns;
+}
+
 static gboolean fits(const Standing *standing, const Spell *spell, guint32 host, guint32 classes) {
     const Cluster *cluster = standing->cluster;
     if (spell->node >= cluster->grid->n_nodes || cluster_host(cluster, spell->node) != host) return FALSE;
@@ -78,12 +83,24 @@ gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t 
     return TRUE;
 }
 
+gboolean standing_slow_in(Standing *standing, guint32 host, guint32 classes, Period part, gboolean *slow,
+                          GError **error) {
+    *slow = FALSE;
+    if (host == 0) return TRUE;
+    if (!load(standing, error)) return FALSE;
+    for (guint i = 0; i < standing->report->spells->len && !*slow; i++) {
+        const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
+        if (!fits(standing, spell, host, classes)) continue;
+        const gint64 both_ns = MIN(end_of(standing, spell), part.until_ns) - MAX(spell->begin_ns, part.since_ns);
+        *slow = both_ns >= (part.until_ns - part.since_ns) / 2;
+    }
+    return TRUE;
+}
+
 /* How much of the period a host gave no answer. */
 static gint64 silent_ns(const Standing *standing, const Spell *spell) {
-    const NodeGrid *grid = standing->cluster->grid;
-    if (spell->class != WORK_SILENT || spell->node >= grid->n_nodes) return 0;
-    const gint64 end_ns = spell->open ? standing->until_ns : grid_window_ns(grid, spell->last) + grid->window_ns;
-    return MIN(end_ns, standing->until_ns) - MAX(spell->begin_ns, standing->since_ns);
+    if (spell->class != WORK_SILENT || spell->node >= standing->cluster->grid->n_nodes) return 0;
+    return MIN(end_of(standing, spell), standing->until_ns) - MAX(spell->begin_ns, standing->since_ns);
 }
 
 json_t *standing_silent(Standing *standing, gint64 least_ns, GError **error) {

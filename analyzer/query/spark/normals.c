@@ -63,17 +63,29 @@ void json_add_normals(json_t *object, Archive *archive, Normals *normals) {
     }
 }
 
-PaceFound normals_pace(const Normals *normals, double self_ns, guint64 calls) {
+static double mean_of(PaceOf of, const NodeStats *stats) {
+    const gint64 ns = of == PACE_OF_SELF ? stats->self_ns : stats->critical_ns;
+    return (double)ns / (double)stats->duration.count;
+}
+
+PaceFound normals_pace(const Normals *normals, PaceOf of, gint64 ns, guint64 calls) {
     static const NormalOf bases[] = {NORMAL_ELSEWHERE, NORMAL_BEFORE};
     for (guint i = 0; i < G_N_ELEMENTS(bases) && calls > 0; i++) {
         const NodeStats *usual = &normals->of[bases[i]];
-        const guint64 n = usual->duration.count;
-        if (n == 0) continue;
-        const double usual_ns = (double)usual->self_ns / (double)n;
-        const double bound_ns = PACE_ERRORS * dist_stddev(&usual->duration) / sqrt((double)calls);
-        const gboolean slow = self_ns >= PACE_TIMES * usual_ns && self_ns - usual_ns > bound_ns;
+        if (usual->duration.count == 0) continue;
+        const double mean_ns = (double)ns / (double)calls, usual_ns = mean_of(of, usual);
+        const gboolean self = of == PACE_OF_SELF;
+        const double deviation_ns = self ? dist_stddev(&usual->duration) : usual_ns;
+        const double bound_ns = PACE_ERRORS * deviation_ns / sqrt((double)calls);
+        const gboolean slow =
+            mean_ns >= (self ? PACE_TIMES : PACE_TIMES_CRITICAL) * usual_ns && mean_ns - usual_ns > bound_ns;
         return (PaceFound){slow ? PACE_SLOW : PACE_NORMAL, bases[i], usual_ns,
-                           usual_ns > 0 ? self_ns / usual_ns : INFINITY};
+                           usual_ns > 0 ? mean_ns / usual_ns : INFINITY};
     }
     return (PaceFound){.pace = PACE_UNKNOWN};
+}
+
+PaceFound normals_pace_there(const Normals *normals, PaceOf of) {
+    const NodeStats *there = &normals->of[NORMAL_THERE];
+    return normals_pace(normals, of, of == PACE_OF_SELF ? there->self_ns : there->critical_ns, there->duration.count);
 }

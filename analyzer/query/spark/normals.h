@@ -33,14 +33,21 @@ void json_add_normals(json_t *object, Archive *archive, Normals *normals);
 typedef enum Pace { PACE_UNKNOWN, PACE_NORMAL, PACE_SLOW } Pace;
 const char *pace_name(Pace pace); /* "unknown", "normal", "slow" */
 
-/* Compared is the mean self time of calls: what a call waited for in others is theirs. Slow: it is at least PACE_TIMES
- * the usual one, and the difference more than PACE_ERRORS standard errors of as many usual calls (by the deviation of
- * their whole times, since that of self times is not kept). Unknown: there is nothing to compare with. */
-#define PACE_TIMES  1.5
-#define PACE_ERRORS 3.0
+/* Compared is a mean over calls: of their self time, since what a call waited for in others is theirs; or of their
+ * critical time, where a function works at nothing and is waited for (work_is_waited()). Slow: it is at least PACE_TIMES
+ * the usual one (of critical times PACE_TIMES_CRITICAL: whom all wait for hangs on little), and the difference more than
+ * PACE_ERRORS standard errors of as many usual calls. Their deviation is that of their whole times, since that of self
+ * times is not kept; of critical times it is taken to be their mean. Unknown: there is nothing to compare with. */
+#define PACE_TIMES          1.5
+#define PACE_TIMES_CRITICAL 3.0
+#define PACE_ERRORS         3.0
+typedef enum PaceOf { PACE_OF_SELF, PACE_OF_CRITICAL } PaceOf;
 typedef struct PaceFound {
     Pace pace;
     NormalOf basis; /* NORMAL_ELSEWHERE or NORMAL_BEFORE; not of PACE_UNKNOWN */
     double usual_ns, times;
 } PaceFound;
-PaceFound normals_pace(const Normals *normals, double self_ns, guint64 calls);
+/* ns: of all those calls. */
+PaceFound normals_pace(const Normals *normals, PaceOf of, gint64 ns, guint64 calls);
+/* The same of all calls there. */
+PaceFound normals_pace_there(const Normals *normals, PaceOf of);

@@ -326,7 +326,7 @@ static gboolean add_silent(const Why *why, guint stragglers, json_t *answer, GEr
 /* Stages that are slow for everybody. Who only wants to know what runs asks every few seconds: not for these. */
 static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
     if (why->running) return TRUE;
-    g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, error);
+    g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, why->standing, error);
     json_t *stages = found ? stage_waits_json(why->causes, found, why->asked->archive, why->standing, error) : NULL;
     if (stages) json_object_set_new(answer, "stages", stages);
     return stages != NULL;

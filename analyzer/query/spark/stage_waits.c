@@ -13,45 +13,68 @@
 
 /* ---- whom the tasks of a stage waited for ---- */
 
-/* A host and resource that tasks of the stage waited for. */
-typedef struct HostSum {
-    Suspect suspect;
+/* Of a host, or of one of its resources. */
+typedef struct WaitSum {
+    gint64 ns;
     gint64 task_ns; /* of the task at hand */
     guint32 waiting;
+} WaitSum;
+
+typedef struct ResourceSum {
+    WaitSum sum;
+    Suspect suspect;
     gint64 most_ns; /* of one function of it, which then names it */
+} ResourceSum;
+
+/* A host that tasks of the stage waited for. */
+typedef struct HostSum {
+    guint32 host;
+    Role role;
+    WaitSum sum;
+    ResourceSum of[HDFS_RESOURCE_COUNT];
 } HostSum;
 
 static HostSum *host_sum(GArray *sums, const Suspect *suspect) {
     for (guint i = 0; i < sums->len; i++) {
         HostSum *sum = &g_array_index(sums, HostSum, i);
-        const Suspect *known = &sum->suspect;
-        if (known->host == suspect->host && known->role == suspect->role && known->resource == suspect->resource)
-            return sum;
+        if (sum->host == suspect->host && sum->role == suspect->role) return sum;
     }
-    HostSum fresh = {.suspect = *suspect};
-    fresh.suspect.ns = fresh.suspect.process_ns = 0;
+    const HostSum fresh = {.host = suspect->host, .role = suspect->role};
     g_array_append_val(sums, fresh);
     return &g_array_index(sums, HostSum, sums->len - 1);
 }
 
+static void add_resource(ResourceSum *resource, const Suspect *suspect) {
+    const gint64 process_ns = resource->suspect.process_ns + suspect->process_ns;
+    resource->sum.ns += suspect->ns;
+    resource->sum.task_ns += suspect->ns;
+    if (suspect->ns > resource->most_ns) {
+        resource->most_ns = suspect->ns;
+        resource->suspect = *suspect;
+    }
+    resource->suspect.ns = resource->sum.ns;
+    resource->suspect.process_ns = process_ns;
+}
+
+static void end_task(WaitSum *sum, gint64 duration_ns) {
+    if ((double)sum->task_ns >= STAGE_WAIT_SHARE * (double)duration_ns) sum->waiting++;
+    sum->task_ns = 0;
+}
+
 static void add_task(Archive *archive, const HdfsFacts *facts, gint64 duration_ns, GArray *sums) {
     g_autoptr(GArray) suspects = suspects_of_shares(archive, facts->shares);
-    for (guint i = 0; i < sums->len; i++) g_array_index(sums, HostSum, i).task_ns = 0;
     for (guint i = 0; i < suspects->len; i++) {
         const Suspect *suspect = &g_array_index(suspects, Suspect, i);
         if (suspect->role == ROLE_CLIENT || suspect->role == ROLE_LOCAL) continue; /* itself, or nobody */
-        HostSum *sum = host_sum(sums, suspect);
-        sum->suspect.ns += suspect->ns;
-        sum->suspect.process_ns += suspect->process_ns;
-        sum->task_ns += suspect->ns;
-        if (suspect->ns <= sum->most_ns) continue;
-        sum->most_ns = suspect->ns;
-        sum->suspect.name = suspect->name;
-        sum->suspect.tracer = suspect->tracer;
+        HostSum *host = host_sum(sums, suspect);
+        host->sum.ns += suspect->ns;
+        host->sum.task_ns += suspect->ns;
+        add_resource(&host->of[suspect->resource], suspect);
     }
     for (guint i = 0; i < sums->len; i++) {
-        HostSum *sum = &g_array_index(sums, HostSum, i);
-        if ((double)sum->task_ns >= STAGE_WAIT_SHARE * (double)duration_ns) sum->waiting++;
+        HostSum *host = &g_array_index(sums, HostSum, i);
+        end_task(&host->sum, duration_ns);
+        for (guint k = 0; k < HDFS_RESOURCE_COUNT; k++) end_task(&host->of[k].sum, duration_ns);
     }
 }
 
@@ -93,33 +116,133 @@ static Period period_of(const AppCauses *causes, guint32 stage) {
     return (Period){first_ms * NS_PER_MS, (last_ms + 1) * NS_PER_MS};
 }
 
+/* ---- which host, and what of it ---- */
+
+typedef struct Judging {
+    const Asked *asked;
+    const AppCauses *causes;
+    Standing *standing;
+    StageWait *wait;
+} Judging;
+
+static gboolean all_wait(const StageWait *wait, const WaitSum *sum) {
+    return (double)sum->ns >= STAGE_WAIT_SHARE * (double)wait->duration_ns &&
+           sum->waiting >= STAGE_WAITING_SHARE * wait->read;
+}
+
 /* The network's calls are the clients': of no use for judging a server. */
-static gboolean judge(const Asked *asked, const AppCauses *causes, StageWait *wait, GError **error) {
-    if (wait->suspect.resource == HDFS_NETWORK) return TRUE;
+static gboolean judge(const Judging *judging, const Suspect *suspect, PaceFound *pace, GError **error) {
+    if (suspect->resource == HDFS_NETWORK) return TRUE;
+    Archive *archive = judging->asked->archive;
     g_auto(Normals) normals = {.period = {0}};
-    const NormalAsk ask = {wait->suspect.name, wait->suspect.host, period_of(causes, wait->stage)};
-    if (!normals_load(asked->archive, &ask, &normals, error)) return FALSE;
-    const NodeStats *there = &normals.of[NORMAL_THERE];
-    const guint64 calls = there->duration.count;
-    wait->pace = normals_pace(&normals, calls ? (double)there->self_ns / (double)calls : 0, calls);
+    const NormalAsk ask = {suspect->name, suspect->host, period_of(judging->causes, judging->wait->stage)};
+    if (!normals_load(archive, &ask, &normals, error)) return FALSE;
+    *pace = normals_pace_there(&normals, PACE_OF_SELF);
+    if (pace->pace != PACE_SLOW && work_is_waited(dict_text(archive_dict(archive), suspect->name, NULL), suspect->role))
+        *pace = normals_pace_there(&normals, PACE_OF_CRITICAL);
     return TRUE;
 }
 
-static gboolean find_host(const Asked *asked, AppCauses *causes, StageWait *wait, GError **error) {
-    g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(HostSum));
-    const HostSum *most = NULL;
-    if (!read_stage(asked, causes, wait, sums, error)) return FALSE;
-    for (guint i = 0; i < sums->len; i++) {
-        const HostSum *sum = &g_array_index(sums, HostSum, i);
-        if (!most || sum->suspect.ns > most->suspect.ns) most = sum;
+/* What of the host took most; 'but': apart from that. NULL: nothing. */
+static const ResourceSum *most_of(const HostSum *host, HdfsResource but) {
+    const ResourceSum *most = NULL;
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) {
+        const ResourceSum *sum = &host->of[i];
+        if (i != but && sum->sum.ns > 0 && (!most || sum->sum.ns > most->sum.ns)) most = sum;
     }
-    if (!most || wait->read < STAGE_TASKS_LEAST) return TRUE;
+    return most;
+}
 
-    wait->waits = (double)most->suspect.ns >= STAGE_WAIT_SHARE * (double)wait->duration_ns &&
-                  most->waiting >= STAGE_WAITING_SHARE * wait->read;
-    wait->waiting = most->waiting;
-    wait->suspect = most->suspect;
-    return !wait->waits || judge(asked, causes, wait, error);
+static void name_resource(StageWait *wait, const Suspect *suspect, const WaitSum *waiting) {
+    wait->waits = TRUE;
+    wait->suspect = *suspect;
+    wait->waiting = waiting->waiting;
+}
+
+static void name_split(StageWait *wait, const HostSum *host, const Suspect *suspect) {
+    name_resource(wait, suspect, &host->sum);
+    wait->split = TRUE;
+    wait->host_ns = host->sum.ns;
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) wait->split_ns[i] = host->of[i].sum.ns;
+}
+
+/* Whoever has no processor is slow in all that he does. */
+static gboolean name_by_spell(const Judging *judging, const HostSum *host, GError **error) {
+    StageWait *wait = judging->wait;
+    const Period period = period_of(judging->causes, wait->stage);
+    const guint32 classes = 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL;
+    if (!standing_slow_in(judging->standing, host->host, classes, period, &wait->by_spell, error)) return FALSE;
+    if (!wait->by_spell) return TRUE;
+    const ResourceSum *server = &host->of[HDFS_SERVER];
+    Suspect suspect = server->sum.ns > 0 ? server->suspect : most_of(host, HDFS_RESOURCE_COUNT)->suspect;
+    suspect.resource = HDFS_SERVER;
+    suspect.ns = server->sum.ns;
+    name_split(wait, host, &suspect);
+    return judge(judging, &suspect, &wait->pace, error);
+}
+
+/* No resource has as much by itself. Its processor is named when its work is slow and takes a good part of that, else
+ * what takes most of what can be compared, when that is slow. */
+static gboolean name_by_pace(const Judging *judging, const HostSum *host, GError **error) {
+    const ResourceSum *server = &host->of[HDFS_SERVER], *most = most_of(host, HDFS_NETWORK);
+    const ResourceSum *const candidates[] = {
+        (double)server->sum.ns >= STAGE_WAIT_SHARE * (double)host->sum.ns ? server : NULL, most};
+    for (guint i = 0; i < G_N_ELEMENTS(candidates); i++) {
+        PaceFound pace = {.pace = PACE_UNKNOWN};
+        if (!candidates[i]) continue;
+        if (!judge(judging, &candidates[i]->suspect, &pace, error)) return FALSE;
+        if (pace.pace != PACE_SLOW || pace.times < STAGE_TIMES_USUAL) continue;
+        judging->wait->pace = pace;
+        name_split(judging->wait, host, &candidates[i]->suspect);
+        return TRUE;
+    }
+    return TRUE;
+}
+
+/* Of all hosts, the one that was waited for most, how much the next one was, and the resource that was. */
+typedef struct MostWaited {
+    const HostSum *host;
+    gint64 second_ns;
+    const ResourceSum *resource;
+} MostWaited;
+
+static MostWaited most_waited(const GArray *sums) {
+    MostWaited most = {NULL, 0, NULL};
+    for (guint i = 0; i < sums->len; i++) {
+        const HostSum *host = &g_array_index(sums, HostSum, i);
+        const ResourceSum *resource = most_of(host, HDFS_RESOURCE_COUNT);
+        if (!most.resource || resource->sum.ns > most.resource->sum.ns) most.resource = resource;
+        if (most.host && host->sum.ns <= most.host->sum.ns) {
+            most.second_ns = MAX(most.second_ns, host->sum.ns);
+            continue;
+        }
+        most.second_ns = most.host ? most.host->sum.ns : 0;
+        most.host = host;
+    }
+    return most;
+}
+
+static gboolean is_of(const ResourceSum *resource, const HostSum *host) {
+    return resource == &host->of[resource->suspect.resource];
+}
+
+/* Of another host only what can be judged. */
+static gboolean find_host(const Judging *judging, AppCauses *causes, GError **error) {
+    StageWait *wait = judging->wait;
+    g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(HostSum));
+    if (!read_stage(judging->asked, causes, wait, sums, error)) return FALSE;
+    const MostWaited most = most_waited(sums);
+    if (!most.host || wait->read < STAGE_TASKS_LEAST) return TRUE;
+    if (all_wait(wait, &most.host->sum) && !name_by_spell(judging, most.host, error)) return FALSE;
+    if (wait->waits) return TRUE;
+
+    const ResourceSum *resource = most.resource;
+    if (all_wait(wait, &resource->sum) && (is_of(resource, most.host) || resource->suspect.resource != HDFS_NETWORK)) {
+        name_resource(wait, &resource->suspect, &resource->sum);
+        return judge(judging, &wait->suspect, &wait->pace, error);
+    }
+    const gboolean alone = most.host->sum.ns >= STAGE_TIMES_OTHERS * most.second_ns;
+    return !alone || !all_wait(wait, &most.host->sum) || name_by_pace(judging, most.host, error);
 }
 
 /* ---- earlier runs ---- */
@@ -185,7 +308,7 @@ static gboolean many_files(const StageWait *wait) {
 }
 
 static gboolean worth_telling(const StageWait *wait) {
-    return (wait->waits && wait->pace.pace != PACE_NORMAL) || many_files(wait) ||
+    return (wait->waits && (wait->by_spell || wait->pace.pace != PACE_NORMAL)) || many_files(wait) ||
            (wait->earlier_runs > 0 && wait->times_earlier >= STAGE_TIMES_EARLIER);
 }
 
@@ -216,7 +339,8 @@ static GArray *stages_to_read(const Stragglers *stragglers) {
     return stages;
 }
 
-GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, GError **error) {
+GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, Standing *standing,
+                         GError **error) {
     g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(StageWait));
     g_auto(Runs) runs = {g_ptr_array_new_with_free_func((GDestroyNotify)app_tasks_free),
                          g_ptr_array_new_with_free_func((GDestroyNotify)stragglers_free)};
@@ -231,7 +355,8 @@ GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *l
         const AppStage *known = app_stage(causes->tasks, wait.stage);
         if ((stage >= 0 && known->stage != stage) || (attempt >= 0 && known->attempt != attempt)) continue;
         compare_runs(causes, &runs, &wait);
-        if (read < STAGE_TASKS_READ_ALL && !find_host(asked, causes, &wait, error)) return NULL;
+        const Judging judging = {asked, causes, standing, &wait};
+        if (read < STAGE_TASKS_READ_ALL && !find_host(&judging, causes, error)) return NULL;
         read += wait.read;
         if (worth_telling(&wait)) g_array_append_val(found, wait);
     }
@@ -247,6 +372,26 @@ static json_t *earlier_json(const StageWait *wait) {
     json_object_set_new(object, "runs", json_count(wait->earlier_runs));
     json_object_set_new(object, "median_ns", json_integer((gint64)(wait->earlier_ms * NS_PER_MS)));
     json_set_number(object, "times", wait->times_earlier);
+    return object;
+}
+
+/* The resource that has the most time, of those that are not told yet. */
+static guint next_split(const StageWait *wait, guint32 told) {
+    guint most = HDFS_RESOURCE_COUNT;
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) {
+        if (told & 1u << i || wait->split_ns[i] <= 0) continue;
+        if (most == HDFS_RESOURCE_COUNT || wait->split_ns[i] > wait->split_ns[most]) most = i;
+    }
+    return most;
+}
+
+static json_t *split_json(const StageWait *wait) {
+    json_t *object = json_object(), *resources = json_object();
+    guint i;
+    json_object_set_new(object, "time_ns", json_integer(wait->host_ns));
+    json_object_set_new(object, "resources_ns", resources);
+    for (guint32 told = 0; (i = next_split(wait, told)) < HDFS_RESOURCE_COUNT; told |= 1u << i)
+        json_object_set_new(resources, hdfs_resource_name((HdfsResource)i), json_integer(wait->split_ns[i]));
     return object;
 }
 
@@ -269,6 +414,7 @@ static json_t *stage_json(const AppCauses *causes, const StageWait *wait) {
     if (wait->earlier_runs > 0) json_object_set_new(object, "earlier", earlier_json(wait));
 
     if (wait->waits) json_object_set_new(object, "tasks_waiting", json_integer(wait->waiting));
+    if (wait->split) json_object_set_new(object, "split", split_json(wait));
     return object;
 }
 

@@ -16,6 +16,10 @@
  * host has WAIT_SHARE of all their time, too. */
 #define STAGE_WAIT_SHARE    0.25
 #define STAGE_WAITING_SHARE 0.5
+/* Where no single resource of the host has as much, the host must have so many times what any other one has, and what is
+ * named must be so many times slower than usual. */
+#define STAGE_TIMES_OTHERS 2
+#define STAGE_TIMES_USUAL  3
 /* Slower than before: the median is so many times the median of earlier runs' medians, of RUNS_MOST at most. */
 #define STAGE_TIMES_EARLIER 1.5
 #define STAGE_RUNS_MOST     5u
@@ -30,13 +34,18 @@ typedef struct StageWait {
     gboolean waits; /* for one host: */
     Suspect suspect;
     PaceFound pace;
-    guint earlier_runs; /* 0: nothing to compare with */
+    gboolean by_spell;                    /* the host was slow in all that it does, whatever the pace says */
+    gboolean split;                       /* its time is split between several resources: */
+    gint64 host_ns;                       /* of the whole host, */
+    gint64 split_ns[HDFS_RESOURCE_COUNT]; /* and of each; network and socket are one: HDFS_NETWORK */
+    guint earlier_runs;                   /* 0: nothing to compare with */
     double earlier_ms, times_earlier;
 } StageWait;
 
 /* A new array of StageWait: what is worth telling, the most time first; with the parameter "stage" of that alone. list:
- * all applications. */
-GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, GError **error);
+ * all applications; standing: of when it ran. */
+GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, Standing *standing,
+                         GError **error);
 /* NULL with *error. */
 json_t *stage_waits_json(const AppCauses *causes, const GArray *found, Archive *archive, Standing *standing,
                          GError **error);

@@ -231,7 +231,7 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
     const NormalAsk ask = {suspect->name, host, normal_hour(view->tree->begin_ns)};
     if (!normals_load(asked->archive, &ask, &normals, error)) return FALSE;
     json_add_normals(object, asked->archive, &normals);
-    const PaceFound found = normals_pace(&normals, calls.n ? (double)calls.self_ns / (double)calls.n : 0, calls.n);
+    const PaceFound found = normals_pace(&normals, PACE_OF_SELF, calls.self_ns, calls.n);
     suspect_add_pace(object, suspect, &found);
     return TRUE;
 }
