@@ -176,7 +176,7 @@ static void measure_node(const CallTree *tree, guint32 node, TreeTimes *times, C
     times->self_ns[node] = self_ns;
 }
 
-static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + 2 * n * sizeof(gint64); }
+static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + n * TIMES_NODE_BYTES; }
 
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
  * empty: it was not. Parents come before their children. */

@@ -40,10 +40,10 @@ typedef enum {
     TIMES_ARRIVALS, /* what a station has sent to a reader is its sending until the reader has it */
     TIMES_NOW = TIMES_ARRIVALS
 } TimesRule;
-/* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
+#define TIMES_NODE_BYTES  (2 * sizeof(gint64)) /* of each node, the times themselves */
+#define TIMES_WAITS_BYTES 168u                 /* about, while it is found out who works for whom */
+/* *differs: may the rule have made a difference to TIMES_BY_PARENT? What finding out who works for whom takes is charged
+ * to the thread's allowance meanwhile (common/base/allowance.h): who has one asks allowance_check() then. */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);
-/* Does times_by_rule() look at who works for whom? While it does, that takes about so many bytes of each node. */
-gboolean times_go_through_waits(const Measured *measured, WaitTable *table);
-#define TIMES_WAITS_BYTES 168u
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

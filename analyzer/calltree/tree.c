@@ -344,14 +344,14 @@ static void cut_cycles(Builder *b) {
 
 #define TREE_HEAD_BYTES ((sizeof(CallTree) + 7) & ~(gsize)7)
 
-static gsize tree_bytes(gsize n) {
+static gsize size_of(gsize n) {
     const gsize before = TREE_HEAD_BYTES + n * (sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1);
     return ((before + 7) & ~(gsize)7) + n * sizeof(SpanId);
 }
 
 /* Few nodes have a missing id, if any: these lie last, so that in large trees most of that room is never written to. */
 CallTree *tree_new(guint32 n_nodes) {
-    const gsize n = n_nodes, size_bytes = tree_bytes(n), missing_bytes = n * sizeof(SpanId);
+    const gsize n = n_nodes, size_bytes = size_of(n), missing_bytes = n * sizeof(SpanId);
     guint8 *block = large_new(size_bytes);
     CallTree *tree = (CallTree *)(void *)block;
     memset(tree, 0, sizeof *tree);
@@ -430,5 +430,7 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
 void tree_free(CallTree *tree) {
     if (tree == NULL) return;
     if (tree->dropped != NULL) g_ptr_array_unref(tree->dropped);
-    large_free(tree, tree_bytes(tree->n_nodes));
+    large_free(tree, size_of(tree->n_nodes));
 }
+
+gsize tree_bytes(const CallTree *tree) { return size_of(tree->n_nodes); }

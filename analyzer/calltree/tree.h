@@ -53,6 +53,8 @@ typedef struct CallTree {
 CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns, const SpanTexts *texts);
 void tree_free(CallTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallTree, tree_free)
+/* What it takes, without the records. */
+gsize tree_bytes(const CallTree *tree);
 
 static inline gboolean tree_incomplete(const CallTree *tree) {
     return tree->counts.orphans > 0 || tree->counts.cycles > 0 || tree->counts.roots == 0;

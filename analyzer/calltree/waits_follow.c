@@ -305,14 +305,6 @@ static gboolean keep_parts(const Measured *measured, TimesRule rule, WaitPart *p
     return meet || turns;
 }
 
-gboolean times_go_through_waits(const Measured *measured, WaitTable *table) {
-    const guint32 n = n_parts(measured);
-    g_autofree WaitPart *parts = g_new(WaitPart, n);
-    g_autofree guint8 *stations = g_new(guint8, n);
-    find_parts(measured, table, parts);
-    return parts_meet(measured, parts, stations, n);
-}
-
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs) {
     enum { ON_STACK = 1024 };
     WaitPart few[ON_STACK];

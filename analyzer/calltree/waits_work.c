@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/fnv.h"
 #include "common/base/region.h"
@@ -91,6 +92,7 @@ typedef struct Collector {
     guint32 other;     /* of the work that is looked at (Work.other) */
     GArray *weighed;   /* guint32: stations, of one scope */
     GHashTable *loads; /* of processes: tracer id -> ProcessLoad */
+    gsize charged;
 } Collector;
 
 /* Of a station that sends a block all is its work but what comes after the last of its calls: there it waits for its
@@ -705,37 +707,57 @@ static void weigh_stations(Collector *c) {
     }
 }
 
+/* ---- the whole ---- */
+
+static gsize context_bytes(const Collector *c) { return c->tree->n_nodes * sizeof(Context); }
+
+/* What there is now. */
+static void charge(Collector *c) {
+    GArray *const arrays[] = {c->waits, c->work, c->sends, c->receives, c->answers};
+    gsize bytes = context_bytes(c);
+    for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) bytes += arrays[i]->len * g_array_get_element_size(arrays[i]);
+    allowance_hold(&c->charged, bytes);
+}
+
+static void collect(Collector *c, const GArray *gaps) {
+    c->contexts = large_new(context_bytes(c));
+    c->sends = g_array_new(FALSE, FALSE, sizeof(Send));
+    c->receives = g_array_new(FALSE, FALSE, sizeof(Receive));
+    c->answers = g_array_new(FALSE, FALSE, sizeof(Receive));
+    c->weighed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    c->loads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+    find_contexts(c);
+    list_waits(c, gaps);
+    list_work(c);
+    list_receives(c);
+    list_asked(c);
+    charge(c);
+    weigh_stations(c);
+    g_array_sort(c->work, by_scope);
+
+    g_array_unref(c->sends);
+    g_array_unref(c->receives);
+    g_array_unref(c->answers);
+    g_array_unref(c->weighed);
+    g_hash_table_unref(c->loads);
+    large_free(c->contexts, context_bytes(c));
+}
+
 WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
                             TimesRule rule) {
-    const gsize bytes = measured->tree->n_nodes * sizeof(Context);
     Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table, .rule = rule};
-    c.contexts = large_new(bytes);
     c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);
     c.work = g_array_new(FALSE, FALSE, sizeof(Work));
-    c.sends = g_array_new(FALSE, FALSE, sizeof(Send));
-    c.receives = g_array_new(FALSE, FALSE, sizeof(Receive));
-    c.answers = g_array_new(FALSE, FALSE, sizeof(Receive));
-    c.weighed = g_array_new(FALSE, FALSE, sizeof(guint32));
-    c.loads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-
-    find_contexts(&c);
-    list_waits(&c, gaps);
-    list_work(&c);
-    list_receives(&c);
-    list_asked(&c);
-    weigh_stations(&c);
-    g_array_sort(c.work, by_scope);
-
-    g_array_unref(c.sends);
-    g_array_unref(c.receives);
-    g_array_unref(c.answers);
-    g_array_unref(c.weighed);
-    g_hash_table_unref(c.loads);
-    large_free(c.contexts, bytes);
-    return (WaitsAndWork){c.waits, c.work};
+    /* Before it is taken: about so much. */
+    allowance_hold(&c.charged, measured->tree->n_nodes * (gsize)TIMES_WAITS_BYTES);
+    if (!allowance_over()) collect(&c, gaps);
+    allowance_hold(&c.charged, c.waits->len * sizeof(Stretch) + c.work->len * sizeof(Work));
+    return (WaitsAndWork){c.waits, c.work, c.charged};
 }
 
 void waits_and_work_clear(WaitsAndWork *both) {
+    allowance_release(both->charged);
     g_array_unref(both->waits);
     g_array_unref(both->work);
 }

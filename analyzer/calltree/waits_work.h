@@ -42,9 +42,11 @@ typedef struct Work {
 typedef struct WaitsAndWork {
     GArray *waits; /* Stretch, by scope, then begin */
     GArray *work;  /* Work, by scope, then begin; only of scopes that have waits */
+    gsize charged; /* to the thread's allowance (common/base/allowance.h), until they are cleared */
 } WaitsAndWork;
 
-/* gaps: TimesGap of functions that wait. */
+/* gaps: TimesGap of functions that wait. What it takes is charged; where there is no room for TIMES_WAITS_BYTES of each
+ * node, both are empty, and allowance_check() says so. */
 WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
                             TimesRule rule);
 void waits_and_work_clear(WaitsAndWork *both);

@@ -132,11 +132,8 @@ static gboolean fill_times(Fill *fill, const CallTree *tree, GError **error) {
     const Measured measured = {.tree = tree};
     WaitTable *waits = archive_waits(fill->calls->archive);
     gboolean differs;
-    gsize charged = 0;
-    if (times_go_through_waits(&measured, waits)) allowance_hold(&charged, tree->n_nodes * (gsize)TIMES_WAITS_BYTES);
+    g_autoptr(TreeTimes) times = times_by_rule(&measured, waits, TIMES_NOW, &differs);
     if (!allowance_check(error)) return FALSE;
-    TreeTimes *times = times_by_rule(&measured, waits, TIMES_NOW, &differs);
-    allowance_hold(&charged, 0);
 
     guint32 row = 0;
     for (guint32 node = 1; node < tree->n_nodes && allowance_goes_on(); node++) {
@@ -145,7 +142,6 @@ static gboolean fill_times(Fill *fill, const CallTree *tree, GError **error) {
         set_real(fill->at[CRITICAL], row, times->critical_ns[node]);
         row++;
     }
-    times_free(times);
     return TRUE;
 }
 
@@ -162,7 +158,7 @@ static gboolean fill_all(Fill *fill, gboolean times, GError **error) {
     good = good && calls_each(calls, &walk, error);
     if (good && tree != NULL) {
         calls_drop_links(calls);
-        allowance_hold(&charged, nodes * (CALLS_TREE_BYTES + 2 * sizeof(gint64) + sizeof(guint32)));
+        allowance_hold(&charged, nodes * (CALLS_TREE_BYTES + TIMES_NODE_BYTES + sizeof(guint32)));
         good = allowance_check(error) && fill_times(fill, tree, error);
     }
     allowance_hold(&charged, 0);

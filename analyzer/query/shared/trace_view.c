@@ -13,10 +13,10 @@ const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
     return span;
 }
 
-/* Of a span in the tree, beside its record; roughly. */
+/* Of a span while the tree is built, beside its record; roughly. */
 #define NODE_BYTES 128u
 
-/* Charges what the view will have in all. */
+/* Charges what that will take. */
 static gboolean may_assemble(TraceView *view, GError **error) {
     const SpanRec *span;
     gsize n = 0;
@@ -42,7 +42,8 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     const Measured measured = {.tree = view->tree};
     gboolean differs;
     view->times = times_by_rule(&measured, archive_waits(archive), TIMES_NOW, &differs);
-    return g_steal_pointer(&view);
+    allowance_hold(&view->charged, view->bytes->len + tree_bytes(view->tree) + view->tree->n_nodes * TIMES_NODE_BYTES);
+    return allowance_check(error) ? g_steal_pointer(&view) : NULL;
 }
 
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
