@@ -24,21 +24,23 @@ export function sumArea(
   { from, to }: { readonly from: number; readonly to: number },
   order?: ArrayLike<number>,
 ): AreaSum[] {
-  const coveredTo = new Float64Array(calls.rows)
-  const self = new Map<number, number>()
-  const open = new Map<number, number>()
-  const kindOf = (row: number): number => calls.process[row]! * kinds + functions[row]!
-  const add = (sums: Map<number, number>, kind: number, by: number): void =>
-    void sums.set(kind, (sums.get(kind) ?? 0) + by)
+  const coveredTo = Float64Array.from(calls.begin)
+  /** By process, of each function: one array for each that is met, since a million calls are looked at. */
+  const self: (Float64Array | undefined)[] = []
+  const open: (Uint32Array | undefined)[] = []
+  const addSelf = (row: number, by: number): void => {
+    const sums = (self[calls.process[row]!] ??= new Float64Array(kinds))
+    sums[functions[row]!]! += by
+  }
 
-  coveredTo.set(calls.begin)
   for (let i = 0; i < calls.rows; i++) {
     const row = order?.[i] ?? i
     const begin = calls.begin[row]!
     const end = endOf(calls, row)
     if (begin < to && end > from) {
-      add(open, kindOf(row), 1)
-      add(self, kindOf(row), within(from, to, begin, end))
+      const counts = (open[calls.process[row]!] ??= new Uint32Array(kinds))
+      counts[functions[row]!]!++
+      addSelf(row, within(from, to, begin, end))
     }
     const parent = calls.parent[row]!
     if (parent < 0) continue
@@ -47,14 +49,16 @@ export function sumArea(
     if (last <= first) continue
     coveredTo[parent] = last
     const covered = within(from, to, first, last)
-    if (covered > 0) add(self, kindOf(parent), -covered)
+    if (covered > 0) addSelf(parent, -covered)
   }
-  return [...open]
-    .map(([kind, n]) => ({
-      function: kind % kinds,
-      process: Math.floor(kind / kinds),
-      calls: n,
-      self: Math.max(self.get(kind) ?? 0, 0),
-    }))
+  return open
+    .flatMap((counts, process) =>
+      Array.from(counts ?? [], (calls, kind) => ({
+        function: kind,
+        process,
+        calls,
+        self: Math.max(self[process]![kind]!, 0),
+      })).filter((sum) => sum.calls > 0),
+    )
     .sort((a, b) => b.self - a.self || b.calls - a.calls)
 }

@@ -21,9 +21,42 @@ export interface Tree {
   readonly end: Int32Array
   /** Its time less what of it those that it calls cover. */
   readonly self: Float64Array
+  /** Of 'self', as of sumsBefore(). */
+  readonly selfBefore: Float64Array
+  /** Rows whose caller is in another process, in order. */
+  readonly crossing: Int32Array
 }
 
 const MOST_DEPTH = 65535
+
+/** Of each row the sum of all rows before it, and one more for all: what any rows have together is a difference. */
+export function sumsBefore(of: ArrayLike<number>): Float64Array {
+  const sums = new Float64Array(of.length + 1)
+  for (let row = 0; row < of.length; row++) sums[row + 1] = sums[row]! + of[row]!
+  return sums
+}
+
+function crossingRows(calls: Calls): Int32Array {
+  const rows = new Int32Array(calls.rows)
+  let n = 0
+  for (let row = 0; row < calls.rows; row++) {
+    const parent = calls.parent[row]!
+    if (parent >= 0 && calls.process[parent] !== calls.process[row]) rows[n++] = row
+  }
+  return rows.slice(0, n)
+}
+
+/** The place of the first of these numbers, which are in order, that is at least so great. */
+export function placeOf(numbers: ArrayLike<number>, least: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
 
 export function treeOf(calls: Calls): Tree {
   const depth = new Uint16Array(calls.rows)
@@ -47,5 +80,5 @@ export function treeOf(calls: Calls): Tree {
     const parent = calls.parent[row]!
     if (parent >= 0) end[parent] = Math.max(end[parent]!, end[row]!)
   }
-  return { depth, end, self }
+  return { depth, end, self, selfBefore: sumsBefore(self), crossing: crossingRows(calls) }
 }

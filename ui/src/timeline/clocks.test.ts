@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Calls } from './calls.ts'
-import { alignCalls, clockOffsets, clockPairs, isReal } from './clocks.ts'
+import { ClockReader, alignCalls, clockOffsets, isReal, type ClockPair } from './clocks.ts'
 
 const MS = 1_000_000
 
@@ -13,6 +13,13 @@ function callsOf(rows: readonly (readonly [number, number, number, number])[]): 
     begin: Float64Array.from(rows, ([, , begin]) => begin * MS),
     duration: Float64Array.from(rows, ([, , , duration]) => duration * MS),
   }
+}
+
+/** Read in pieces of two calls. */
+function clockPairs(calls: Calls, flags: Uint8Array, hostOf: readonly number[]): ClockPair[] {
+  const reader = new ClockReader(calls, flags, hostOf)
+  while (reader.read(2));
+  return reader.pairs
 }
 
 describe('clocks', () => {

@@ -59,37 +59,62 @@ class Told {
   }
 }
 
-/** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. Where no offset fits all
-    calls of two hosts, some end outside their callers, as those do that nobody waits for, and tell nothing. */
-export function clockPairs(calls: Calls, flags: ArrayLike<number>, hostOf: ArrayLike<number>): ClockPair[] {
-  const { parent, process, begin, duration } = calls
-  const hosts = hostOf.length // there are no more
-  const told = new Told()
-  let latest = 0
-  for (let row = 0; row < calls.rows; row++) {
+/** What the calls of a trace tell of its hosts' clocks: read piece by piece, since of a million they take some frames. */
+export class ClockReader {
+  private readonly told = new Told()
+  private latest = 0
+  private next = 0
+
+  /** hostOf: of each process the number of its host, or -1. flags: of each row, as of trace/columns. */
+  constructor(
+    private readonly calls: Calls,
+    private readonly flags: ArrayLike<number>,
+    private readonly hostOf: ArrayLike<number>,
+  ) {}
+
+  /** So many calls more; false: that was all. */
+  read(most: number): boolean {
+    const { calls } = this
+    const end = Math.min(this.next + most, calls.rows)
+    for (; this.next < end; this.next++) {
+      this.latest = Math.max(this.latest, calls.begin[this.next]!)
+      this.readCall(this.next)
+    }
+    return end < calls.rows
+  }
+
+  private readCall(row: number): void {
+    const { parent, process, begin, duration } = this.calls
     const above = parent[row]!
-    latest = Math.max(latest, begin[row]!)
-    if (above < 0 || duration[row]! < 0 || process[above] === process[row]) continue
+    if (above < 0 || duration[row]! < 0 || process[above] === process[row]) return
     const delay = duration[above]! - duration[row]!
-    const from = hostOf[process[above]!]!
-    const to = hostOf[process[row]!]!
-    if (delay < 0 || from < 0 || to < 0 || from === to) continue
-    const coarse = ((flags[above]! | flags[row]!) & MILLISECONDS) !== 0
+    const from = this.hostOf[process[above]!]!
+    const to = this.hostOf[process[row]!]!
+    if (delay < 0 || from < 0 || to < 0 || from === to) return
+    const coarse = ((this.flags[above]! | this.flags[row]!) & MILLISECONDS) !== 0
     const offset = begin[above]! - begin[row]! + Math.trunc(delay / 2)
     const doubt = Math.trunc((delay + 1) / 2) + (coarse ? NS_PER_MS : 0)
-    if (from < to) told.add(from * hosts + to, offset, doubt)
-    else told.add(to * hosts + from, -offset, doubt)
+    const hosts = this.hostOf.length // there are no more
+    if (from < to) this.told.add(from * hosts + to, offset, doubt)
+    else this.told.add(to * hosts + from, -offset, doubt)
   }
-  const slack = NS_PER_MS + latest * DRIFT
-  return [...told.places]
-    .filter(([, at]) => told.low[at]! <= told.high[at]! + slack)
-    .map(([pair, at]) => ({
-      from: Math.floor(pair / hosts),
-      to: pair % hosts,
-      offset: told.offset[at]!,
-      doubt: told.doubt[at]!,
-      samples: told.samples[at]!,
-    }))
+
+  /** Of what was read. Where no offset fits all calls of two hosts, some end outside their callers, as those do that
+      nobody waits for, and tell nothing. */
+  get pairs(): ClockPair[] {
+    const { told } = this
+    const hosts = this.hostOf.length
+    const slack = NS_PER_MS + this.latest * DRIFT
+    return [...told.places]
+      .filter(([, at]) => told.low[at]! <= told.high[at]! + slack)
+      .map(([pair, at]) => ({
+        from: Math.floor(pair / hosts),
+        to: pair % hosts,
+        offset: told.offset[at]!,
+        doubt: told.doubt[at]!,
+        samples: told.samples[at]!,
+      }))
+  }
 }
 
 /** Of each host that calls lead to from the reference, by the way that is known best. */

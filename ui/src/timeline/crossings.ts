@@ -1,6 +1,6 @@
 // Calls that lead from one process to another, around one call: on the way to it, and in what it calls. No DOM.
 
-import type { Calls, Tree } from './calls.ts'
+import { placeOf, type Calls, type Tree } from './calls.ts'
 
 export interface Crossing {
   /** Rows: who calls, and what is called in another process. */
@@ -20,23 +20,19 @@ export interface Crossings {
 /** More arrows hide what they lead to. */
 export const MOST_ARROWS = 60
 
-const crosses = (calls: Calls, row: number): boolean =>
-  calls.parent[row]! >= 0 && calls.process[calls.parent[row]!] !== calls.process[row]
-
 export function crossingsOf(calls: Calls, tree: Tree, row: number): Crossings {
   const above: Crossing[] = []
   for (let at = row; at >= 0 && above.length < MOST_ARROWS; at = calls.parent[at]!)
-    if (crosses(calls, at)) above.push({ from: calls.parent[at]!, to: at })
+    if (tree.crossing[placeOf(tree.crossing, at)] === at) above.push({ from: calls.parent[at]!, to: at })
 
-  const all: Crossing[] = []
-  const own: Crossing[] = []
-  let belowTotal = 0
-  for (let at = row + 1; at < tree.end[row]!; at++) {
-    if (!crosses(calls, at)) continue
-    belowTotal++
-    const crossing = { from: calls.parent[at]!, to: at }
-    if (all.length < MOST_ARROWS) all.push(crossing)
-    if (crossing.from === row && own.length < MOST_ARROWS) own.push(crossing)
+  const first = placeOf(tree.crossing, row + 1)
+  const last = placeOf(tree.crossing, tree.end[row]!)
+  const belowTotal = last - first
+  const below: Crossing[] = []
+  for (let i = first; i < last && below.length < MOST_ARROWS; i++) {
+    const to = tree.crossing[i]!
+    const from = calls.parent[to]!
+    if (belowTotal <= MOST_ARROWS || from === row) below.push({ from, to })
   }
-  return { above, below: belowTotal > MOST_ARROWS ? own : all, belowTotal }
+  return { above, below, belowTotal }
 }

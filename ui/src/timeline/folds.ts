@@ -1,6 +1,6 @@
 // What of a trace lies below calls that are folded, and how much it is. No DOM.
 
-import type { Tree } from './calls.ts'
+import { placeOf, type Tree } from './calls.ts'
 import { countBelow } from './rows.ts'
 
 export interface Below {
@@ -47,19 +47,11 @@ export function hideOthers(parent: Int32Array, isWanted: (row: number) => boolea
 }
 
 export function belowOf(tree: Tree, row: number): Below {
-  let self = 0
-  for (let at = row + 1; at < tree.end[row]!; at++) self += tree.self[at]!
-  return { calls: countBelow(tree.end, row), self }
+  const { end, selfBefore } = tree
+  return { calls: countBelow(end, row), self: selfBefore[end[row]!]! - selfBefore[row + 1]! }
 }
 
 /** Is any of these numbers, which are in order, in [from, to)? */
 export function anyWithin(numbers: readonly number[], from: number, to: number): boolean {
-  let low = 0
-  let high = numbers.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (numbers[middle]! < from) low = middle + 1
-    else high = middle
-  }
-  return low < numbers.length && numbers[low]! < to
+  return (numbers[placeOf(numbers, from)] ?? Infinity) < to
 }

@@ -29,6 +29,8 @@ describe('icicle', () => {
     expect(weights(TREE, 'self')).toEqual([160, 80, 50, 60])
     expect(weights(TREE, 'calls')).toEqual([4, 2, 1, 1])
     expect(weights(TREE, 'total')).toEqual([100, 80, 50, 60])
+    const some = TREE.map((one, i) => (i % 2 === 0 ? one : { ...one, bytes: { total_bytes: 10 * i } }))
+    expect(weights(some, 'bytes')).toEqual([40, 10, 0, 30])
   })
   it('scales children that ran side by side to their parent', () => {
     const cells = layIcicle(TREE, 'total', -1, 0)

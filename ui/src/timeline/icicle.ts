@@ -6,9 +6,11 @@ export interface IcicleNode {
   readonly total_ns: number
   readonly self_ns: number
   readonly critical_ns: number
+  /** Of calls that recorded bytes. */
+  readonly bytes?: { readonly total_bytes: number }
 }
 
-export type Width = 'critical' | 'total' | 'self' | 'calls'
+export type Width = 'critical' | 'total' | 'self' | 'calls' | 'bytes'
 
 export interface Cell {
   /** The number of the node in pre-order. */
@@ -37,6 +39,7 @@ const OWN: Readonly<Record<Exclude<Width, 'total'>, (node: IcicleNode) => number
   critical: (node) => node.critical_ns,
   self: (node) => node.self_ns,
   calls: (node) => node.calls,
+  bytes: (node) => node.bytes?.total_bytes ?? 0,
 }
 
 /** What a node is as wide as: with all below it, but for total times, which contain those already. */

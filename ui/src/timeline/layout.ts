@@ -1,16 +1,14 @@
 // All that is computed of a trace before it is drawn, and again of its lines when calls are folded: in a worker
-// (worker.ts), for it may take half a second. No DOM.
+// (worker.ts), for of a million calls it takes half a second. No DOM.
 
 import { layLines, type Lines } from './blocks.ts'
 import { treeOf, type Calls, type Tree } from './calls.ts'
 import { indexLines, type Index } from './detail.ts'
 import { overviewOf, type Overview } from './overview.ts'
 
-/** hidden: only lines are wanted, of what it does not have. */
-export interface ToLay {
-  readonly calls: Calls
-  readonly hidden?: Uint8Array
-}
+/** What a worker is told: to lay a trace out; or a piece of its calls to keep, and then as often as it is wanted to lay
+    out anew the lines of what is not hidden. */
+export type ToLay = { readonly calls: Calls } | { readonly piece: Partial<Calls> } | { readonly hidden: Uint8Array }
 
 export interface LaidLines {
   readonly lines: Lines
@@ -42,7 +40,7 @@ export function buffersOf(laid: Laid | LaidLines): ArrayBuffer[] {
   if ('calls' in laid) {
     const { calls, tree, overview } = laid
     arrays.push(calls.begin, calls.duration, calls.parent, calls.process, tree.depth, tree.end, tree.self)
-    arrays.push(overview.process)
+    arrays.push(tree.selfBefore, tree.crossing, overview.process)
   }
   return [...new Set(arrays.map((array) => array.buffer as ArrayBuffer))]
 }

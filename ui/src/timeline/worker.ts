@@ -1,6 +1,7 @@
-// The thread that lays a trace out, so that the page goes on meanwhile. One message in, one out.
+// The thread that lays a trace out, so that the page goes on meanwhile.
 
-import { buffersOf, lay, layFolded, type ToLay } from './layout.ts'
+import type { Calls } from './calls.ts'
+import { buffersOf, lay, layFolded, type Laid, type LaidLines, type ToLay } from './layout.ts'
 
 interface Thread {
   onmessage: ((event: MessageEvent<ToLay>) => void) | null
@@ -8,8 +9,12 @@ interface Thread {
 }
 
 const thread = globalThis as unknown as Thread
-thread.onmessage = (event) => {
-  const { calls, hidden } = event.data
-  const laid = hidden === undefined ? lay(calls) : layFolded(calls, hidden)
-  thread.postMessage(laid, buffersOf(laid))
+let kept: Partial<Calls> = {}
+
+const answer = (laid: Laid | LaidLines): void => thread.postMessage(laid, buffersOf(laid))
+
+thread.onmessage = ({ data }) => {
+  if ('piece' in data) kept = { ...kept, ...data.piece }
+  else if ('hidden' in data) answer(layFolded(kept as Calls, data.hidden))
+  else answer(lay(data.calls))
 }

@@ -8,8 +8,9 @@ import { Table, type Column } from '../../parts/table.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { alignCalls, clockOffsets, clockPairs, isReal, type ClockOffset } from '../../timeline/clocks.ts'
+import { ClockReader, alignCalls, clockOffsets, isReal, type ClockOffset } from '../../timeline/clocks.ts'
 import { layAligned, type Trace } from './model.ts'
+import { nextTask } from './threads.ts'
 
 /** Of more hosts clocks are not computed: it would hold the page up. */
 const MOST_HOSTS = 2000
@@ -25,15 +26,19 @@ export interface Clocks {
 
 const UNKNOWN: Clocks = { hosts: [], hostOf: [], offsets: [], reference: -1 }
 
-function clocksOf(trace: Trace): Clocks {
+/** Calls that are read at a time: between them the page can draw and hear keys. */
+const PIECE = 50_000
+
+async function clocksOf(trace: Trace, signal: AbortSignal): Promise<Clocks> {
   const { processes } = trace.head
   const hosts = [...new Set(processes.flatMap(({ host }) => (host === undefined ? [] : [host])))].sort()
   if (hosts.length > MOST_HOSTS) return UNKNOWN
   const numbers = new Map(hosts.map((host, number) => [host, number]))
   const hostOf = processes.map(({ host }) => (host === undefined ? -1 : numbers.get(host)!))
   const reference = trace.rows === 0 ? -1 : hostOf[trace.calls.process[0]!]!
-  const pairs = clockPairs(trace.calls, trace.flags, hostOf)
-  const offsets = reference < 0 ? [] : clockOffsets(pairs, reference)
+  const reader = new ClockReader(trace.calls, trace.flags, hostOf)
+  while (reader.read(PIECE) && !signal.aborted) await nextTask()
+  const offsets = reference < 0 ? [] : clockOffsets(reader.pairs, reference)
   offsets.sort((a, b) => Number(isReal(b)) - Number(isReal(a)) || Math.abs(b.offset) - Math.abs(a.offset))
   return { hosts, hostOf, offsets, reference }
 }
@@ -48,7 +53,13 @@ const isAsBefore = (before: Trace, now: Trace): boolean =>
 /** Once the calls are drawn: of a million they take as long as some frames. Until then they are those of before. */
 export function useClocks(trace: Trace): Clocks {
   const [known, setKnown] = useState<{ readonly of: Trace; readonly clocks: Clocks }>()
-  useEffect(() => setKnown({ of: trace, clocks: clocksOf(trace) }), [trace])
+  useEffect(() => {
+    const abort = new AbortController()
+    void clocksOf(trace, abort.signal).then((clocks) => {
+      if (!abort.signal.aborted) setKnown({ of: trace, clocks })
+    })
+    return () => abort.abort()
+  }, [trace])
   useWaiting(known?.of !== trace)
   return known !== undefined && isAsBefore(known.of, trace) ? known.clocks : UNKNOWN
 }

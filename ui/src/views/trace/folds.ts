@@ -6,9 +6,11 @@ import type { Column } from '../../api/columns.ts'
 import { refine, value, values } from '../../app/address.ts'
 import { useWaiting } from '../../app/question.ts'
 import { belowOf, hide, hideOthers, type Below, type Hidden } from '../../timeline/folds.ts'
+import { sumsBefore } from '../../timeline/calls.ts'
 import { hasChildren } from '../../timeline/rows.ts'
-import { functionOf, layHidden, type Trace } from './model.ts'
+import { functionOf, type Trace } from './model.ts'
 import { wantedOf, type Marks } from './shown.ts'
+import { LineThread } from './threads.ts'
 
 /** Of an address. */
 const MOST_NAMED = 2000
@@ -27,7 +29,8 @@ function callersOf(trace: Trace, row: number): Set<number> {
 export class Folds {
   private readonly fold = numbers('fold')
   private readonly open: Set<number>
-  private readonly functions: ReadonlySet<number>
+  /** 1 for each that is folded: a million calls are asked. */
+  private readonly functions: Uint8Array
   private readonly above: ReadonlySet<number>
 
   /** areClosed: all calls but those that are open, and those above the chosen one. */
@@ -37,21 +40,23 @@ export class Folds {
     readonly areClosed: boolean,
   ) {
     this.open = numbers(openName(areClosed))
-    this.functions = new Set(values('folded').map((name) => trace.head.functions.indexOf(name)))
+    this.functions = new Uint8Array(trace.head.functions.length)
+    for (const name of values('folded')) this.functions[trace.head.functions.indexOf(name)] = 1
     this.above = areClosed ? callersOf(trace, chosen) : new Set()
   }
 
   has(row: number): boolean {
     if (!hasChildren(this.trace.tree.end, row)) return false
-    return this.isClosed(row) ? !this.open.has(row) && !this.above.has(row) : this.fold.has(row)
+    if (this.isClosed(row)) return !this.open.has(row) && !this.above.has(row)
+    return this.fold.size > 0 && this.fold.has(row)
   }
 
   hasFunction(row: number): boolean {
-    return this.functions.has(this.trace.function[row]!)
+    return this.functions[this.trace.function[row]!] === 1
   }
 
   areNone(): boolean {
-    return !this.areClosed && this.fold.size === 0 && this.functions.size === 0
+    return !this.areClosed && this.fold.size === 0 && !this.functions.includes(1)
   }
 
   toggle(row: number): void {
@@ -107,24 +112,21 @@ export interface FoldedInto extends Below {
   readonly critical: number
 }
 
-/** What is folded into calls: summed once, when it is first drawn. */
+/** What is folded into calls, or would be. */
 export class FoldSums {
-  private readonly known = new Map<number, FoldedInto>()
+  private readonly criticalBefore: Float64Array | undefined
 
   constructor(
     private readonly trace: Trace,
-    private readonly critical: Column | undefined,
-  ) {}
+    critical: Column | undefined,
+  ) {
+    this.criticalBefore = critical && sumsBefore(critical)
+  }
 
   of(row: number): FoldedInto {
-    const known = this.known.get(row)
-    if (known !== undefined) return known
-    let critical = 0
-    for (let at = row; this.critical !== undefined && at < this.trace.tree.end[row]!; at++)
-      critical += this.critical[at]!
-    const into = { ...belowOf(this.trace.tree, row), critical }
-    this.known.set(row, into)
-    return into
+    const { tree } = this.trace
+    const before = this.criticalBefore
+    return { ...belowOf(tree, row), critical: before === undefined ? 0 : before[tree.end[row]!]! - before[row]! }
   }
 }
 
@@ -160,11 +162,13 @@ export function useFolded(trace: Trace, folds: Folds, wanted: boolean, leftOut: 
         : hide(trace.tree, (row) => folds.has(row), leftOut),
     [trace, folds, wanted, leftOut],
   )
+  const thread = useMemo(() => new LineThread(trace.calls), [trace])
+  useEffect(() => () => thread.end(), [thread])
   const [laid, setLaid] = useState<Folded & { readonly of: Trace }>()
   useEffect(() => {
     if (hidden === undefined) return
     const abort = new AbortController()
-    layHidden(trace, hidden.rows, abort.signal).then(
+    thread.lay(hidden.rows, abort.signal).then(
       (lines) => setLaid({ of: trace, trace: { ...trace, ...lines }, hidden }),
       (error: unknown) => {
         if (!abort.signal.aborted) setLaid({ of: trace, trace, hidden, error: String(error) })

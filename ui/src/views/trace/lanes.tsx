@@ -198,6 +198,18 @@ function useReveal(shown: Shown, box: { current: HTMLDivElement | null }): void 
   }, [shown.chosen, shown.trace])
 }
 
+function Legend({ shown }: { shown: Shown }): VNode {
+  return (
+    <p class="legend-line quiet-text">
+      {t(
+        'orange: what the root waited for · dark line: slowest 5 % · ◆: has notes, notches: when · arrows: calls in other processes, of the chosen call',
+      )}
+      {shown.noteTimes?.more === true &&
+        ` · ${t('notches of the first {notes} notes', { notes: count(shown.noteTimes.rows.length) })}`}
+    </p>
+  )
+}
+
 export function Lanes({ shown }: { shown: Shown }): VNode {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -218,10 +230,12 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
       trace,
       shown.chosen,
       shown.sums,
+      shown.folds,
       shown.found,
       shown.only,
       shown.usual,
       shown.notes,
+      shown.noteTimes,
       height,
     ],
   )
@@ -258,11 +272,7 @@ export function Lanes({ shown }: { shown: Shown }): VNode {
           </div>
         </div>
       </div>
-      <p class="legend-line quiet-text">
-        {t(
-          'orange: what the root waited for · dark line: slowest 5 % · ◆: has notes · arrows: calls in other processes, of the chosen call',
-        )}
-      </p>
+      <Legend shown={shown} />
     </>
   )
 }

@@ -3,10 +3,10 @@
 import { askColumns, type Column, type ColumnsHead } from '../../api/columns.ts'
 import type { Span } from '../../api/answers.ts'
 import { t } from '../../text/t.ts'
-import type { Calls } from '../../timeline/calls.ts'
+import { placeOf, type Calls } from '../../timeline/calls.ts'
 import type { Aligned } from '../../timeline/clocks.ts'
-import type { Laid, LaidLines, ToLay } from '../../timeline/layout.ts'
-import workerAddress from '../../timeline/worker.ts?worker&url'
+import type { Laid } from '../../timeline/layout.ts'
+import { layAside } from './threads.ts'
 
 export interface Process {
   readonly process: string
@@ -65,6 +65,34 @@ export function notesOf(trace: Trace, row: number, span: SpanAnswer['row'] | und
   }))
 }
 
+/** When the notes of all calls were written, by rows: some 12 bytes each, what they say comes with the call that is chosen. */
+export interface NoteTimes {
+  readonly rows: Uint32Array
+  /** Nanoseconds from the begin of the call. */
+  readonly after: Float64Array
+  /** There are more than these. */
+  readonly more: boolean
+}
+
+export async function askNotes(path: string, signal: AbortSignal): Promise<NoteTimes> {
+  const { head, column } = await askColumns<ColumnsHead & { more?: boolean }>(path, signal)
+  return {
+    rows: copied(column('row')) as Uint32Array,
+    after: copied(column('after')) as Float64Array,
+    more: head.more === true,
+  }
+}
+
+/** The notes of a call whose times are known: [first, behind the last). */
+export function placesOf({ rows }: NoteTimes, row: number): readonly [number, number] {
+  return [placeOf(rows, row), placeOf(rows, row + 1)]
+}
+
+export function hasAnyNotes({ flags, rows }: Trace): boolean {
+  for (let row = 0; row < rows; row++) if ((flags[row]! & NOTES) !== 0) return true
+  return false
+}
+
 /** When a call began by its host's own clock. */
 export const recordedBegin = (trace: Trace, row: number): number =>
   trace.calls.begin[row]! - (trace.moved?.[trace.calls.process[row]!] ?? 0) + (trace.first ?? 0)
@@ -95,39 +123,6 @@ export function rowOf(trace: Trace, id: string): number {
   return -1
 }
 
-interface TrustedTypes {
-  createPolicy: (
-    name: string,
-    rules: { createScriptURL: (address: string) => string },
-  ) => {
-    createScriptURL: (address: string) => string
-  }
-}
-const trusted = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes
-/** The only script that the page starts by its address: its own. */
-const policy = trusted?.createPolicy('worker', { createScriptURL: () => workerAddress })
-
-/** In a thread of its own, which ends with it. */
-function layAside<T>(toLay: ToLay, buffers: ArrayBuffer[], signal: AbortSignal): Promise<T> {
-  const worker = new Worker(policy?.createScriptURL('') ?? workerAddress)
-  return new Promise<T>((resolve, reject) => {
-    const end = (): void => worker.terminate()
-    signal.addEventListener('abort', () => {
-      end()
-      reject(new Error('nobody waits for it any more'))
-    })
-    worker.onmessage = (event: MessageEvent<T>) => {
-      end()
-      resolve(event.data)
-    }
-    worker.onerror = (event) => {
-      end()
-      reject(new Error(t('the trace could not be laid out: {message}', { message: event.message })))
-    }
-    worker.postMessage(toLay, buffers)
-  })
-}
-
 /** A copy, so that what goes to the other thread takes nothing with it. */
 function copied(column: Column | undefined): Column {
   if (column === undefined) throw new Error(t('the answer lacks a column'))
@@ -150,17 +145,13 @@ export async function askTrace(path: string, signal: AbortSignal): Promise<Trace
     idLow: copied(column('id_low')),
   }
   const buffers = [calls.begin, calls.duration, calls.parent, calls.process].map((one) => one.buffer as ArrayBuffer)
-  const laid = await layAside<Laid>({ calls }, buffers, signal)
+  const laid = await layAside(calls, buffers, signal)
   return { ...laid, ...kept, head, rows: head.rows }
 }
 
-/** The lines of what is not hidden. The calls stay here: the other thread gets a copy. */
-export const layHidden = (trace: Trace, hidden: Uint8Array, signal: AbortSignal): Promise<LaidLines> =>
-  layAside<LaidLines>({ calls: trace.calls, hidden }, [], signal)
-
 /** At the times of one clock. What calls had of their own stays: nothing that is stored is corrected. */
 export async function layAligned(trace: Trace, { calls, ...aligned }: Aligned, signal: AbortSignal): Promise<Trace> {
-  const laid = await layAside<Laid>({ calls }, [], signal)
+  const laid = await layAside(calls, [], signal)
   return { ...trace, ...laid, tree: trace.tree, ...aligned }
 }
 

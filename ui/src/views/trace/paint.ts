@@ -9,7 +9,7 @@ import type { Track } from '../../timeline/blocks.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { drawArrows } from './arrows.ts'
 import { BAR_PX, LINE_PX, gutterPx, scaleOf, type Frame, type Scale } from './frame.ts'
-import { functionOf, hasNotes, processOf } from './model.ts'
+import { functionOf, hasNotes, placesOf, processOf } from './model.ts'
 import { criticalWith, isDim, seenOf, type Shown } from './shown.ts'
 
 export const MOST_RECTANGLES = 20_000
@@ -23,6 +23,7 @@ const LEAST_PX = 1
 const SLOW_PX = 2
 /** From so wide on a bar has a sign that its call has notes. */
 const NOTES_FROM_PX = 12
+const NOTCH_PX = 6
 const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
 
 function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
@@ -70,6 +71,31 @@ function drawNames(context: CanvasRenderingContext2D, frame: Frame, scale: Scale
     const text = textOf(shown, drawn.row[i]!, wide)
     const fitting = text.length > room ? `${text.slice(0, Math.max(room - 1, 1))}…` : text
     context.fillText(fitting, left + 3, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
+  }
+}
+
+/** In the bars of calls that have notes, at the time of each: those on one pixel are one. */
+function drawNotches(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
+  const { drawn, top, shown } = frame
+  const times = shown.noteTimes
+  if (times === undefined) return
+  const [ground, tone] = [colour('surface'), colour('mark')]
+  for (let i = 0; i < drawn.count; i++) {
+    const row = drawn.row[i]!
+    if (drawn.calls[i] !== 1 || !hasNotes(shown.trace, row)) continue
+    const begin = shown.trace.calls.begin[row]!
+    const y = drawn.line[i]! * LINE_PX - top
+    const [first, end] = placesOf(times, row)
+    let last = -1
+    for (let at = first; at < end; at++) {
+      const x = Math.round(scale.x(begin + times.after[at]!))
+      if (x === last || x < gutterPx() || x > width) continue
+      last = x
+      context.fillStyle = ground
+      context.fillRect(x - 1, y, 3, NOTCH_PX)
+      context.fillStyle = tone
+      context.fillRect(x, y, 1, NOTCH_PX)
+    }
   }
 }
 
@@ -168,6 +194,7 @@ export function paintLanes(context: CanvasRenderingContext2D, width: number, hei
   drawArrows(context, frame, scale, width)
   drawTracks(context, frame, width, height)
   drawChosen(context, frame, scale, width)
+  drawNotches(context, frame, scale, width)
   drawNotes(context, frame, scale, width)
 }
 

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import type { Answer } from '../../app/question.ts'
-import { Name } from '../../parts/bits.tsx'
+import { HostLink, Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Copy, Sames } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -155,7 +155,7 @@ export function SpanPanel({ shown, answer }: { shown: Shown; answer: Answer<Span
     [t('critical'), waited === undefined ? '-' : duration(waited, resolution)],
     ...(moved === 0 ? [] : [[t('moved by'), durationSigned(moved)] as [string, string]]),
     ...(limit === undefined ? [] : [[t('95 % of that hour'), duration(limit.ns, resolution)] as [string, string]]),
-    [t('host'), host === undefined ? '-' : <a href={linkTo('hosts', host)}>{visible(host)}</a>],
+    [t('host'), <HostLink host={host} />],
     [t('below it'), below ? t('{calls} calls', { calls: count(shown.sums.of(chosen).calls) }) : t('nothing')],
   ]
   return (

@@ -6,7 +6,7 @@ import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { hasChildren, runSum, type Run } from '../../timeline/rows.ts'
 import { placeIn, type Place } from '../../timeline/zoom.ts'
-import { flagsOf, functionOf, hasNotes, processOf, resolutionOf } from './model.ts'
+import { flagsOf, functionOf, hasNotes, placesOf, processOf, resolutionOf, type Note } from './model.ts'
 import type { Runs } from './runs.ts'
 import { choose, criticalWith, isDim, wantedOf, type Shown } from './shown.ts'
 
@@ -124,16 +124,34 @@ function useIsPale(shown: Shown, row: number, run: Run | undefined): boolean {
   return run === undefined ? isDim(shown, row) : whole
 }
 
-function NoteTicks({ shown }: { shown: Shown }): VNode {
-  const { notes, zoom } = shown
+/** Of a call that is not chosen: notes nearer than this share of the time are one tick. */
+const TICK_SHARE = 0.002
+
+/** What they say is known of the chosen call only. */
+function ticksOf({ chosen, notes, noteTimes, trace, zoom }: Shown, row: number): readonly Partial<Note>[] {
+  if (row === chosen && notes.length > 0) return notes
+  if (noteTimes === undefined || !hasNotes(trace, row)) return []
+  const [first, end] = placesOf(noteTimes, row)
+  const least = (zoom.to - zoom.from) * TICK_SHARE
+  const ticks: Partial<Note>[] = []
+  let last = -Infinity
+  for (let i = first; i < end; i++) {
+    const at = trace.calls.begin[row]! + noteTimes.after[i]!
+    if (at - last < least) continue
+    ticks.push({ at })
+    last = at
+  }
+  return ticks
+}
+
+function NoteTicks({ shown, row }: { shown: Shown; row: number }): VNode {
   return (
     <>
-      {notes.map(({ at, message }, i) => {
-        const place = placeIn(zoom, at, 0)
+      {ticksOf(shown, row).map(({ at = 0, message }, i) => {
+        const place = placeIn(shown.zoom, at, 0)
         if (place === undefined) return null
-        return (
-          <i key={i} class="note-tick" title={visible(message)} style={{ left: `${(place.x * 100).toFixed(3)}%` }} />
-        )
+        const title = message === undefined ? t('A note: choose the call to read it') : visible(message)
+        return <i key={i} class="note-tick" title={title} style={{ left: `${(place.x * 100).toFixed(3)}%` }} />
       })}
     </>
   )
@@ -177,7 +195,7 @@ export function Row({ shown, number, top, folded, run, runs, onFold }: Props): V
         {flags.length > 0 && <span class="mark">{flags.join(', ')}</span>}
       </span>
       <span class="time">
-        {chosen && <NoteTicks shown={shown} />}
+        {!isRun && <NoteTicks shown={shown} row={number} />}
         {isRun ? <RunBar shown={shown} run={run} /> : <TimeBar shown={shown} number={number} />}
       </span>
     </div>

@@ -7,7 +7,7 @@ import type { Crossings } from '../../timeline/crossings.ts'
 import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
 import type { FoldSums, Folds } from './folds.ts'
-import { rowOf, type Critical, type FindAnswer, type Note, type Trace } from './model.ts'
+import { rowOf, type Critical, type FindAnswer, type Note, type NoteTimes, type Trace } from './model.ts'
 import type { Usual } from './usual.ts'
 
 export type Only = 'all' | 'critical' | 'slow'
@@ -33,6 +33,8 @@ export interface Shown {
   readonly leftOut: Uint8Array | undefined
   /** Of the chosen call. */
   readonly notes: readonly Note[]
+  /** Of all calls; undefined: none has any, or they have not come yet. */
+  readonly noteTimes: NoteTimes | undefined
   /** Calls between processes around the chosen one. */
   readonly crossings: Crossings
 }
@@ -55,7 +57,10 @@ export function shownOf(
   trace: Trace,
   chosen: number,
   find: FindAnswer | undefined,
-): Omit<Shown, 'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'leftOut' | 'crossings' | 'usual' | 'notes'> {
+): Omit<
+  Shown,
+  'critical' | 'found' | 'folds' | 'sums' | 'hidden' | 'leftOut' | 'crossings' | 'usual' | 'notes' | 'noteTimes'
+> {
   const length = Math.max(trace.length ?? trace.head.duration_ns, 1)
   return {
     trace,

@@ -6,6 +6,7 @@ import { linkTo, route, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice, Field } from '../../parts/bits.tsx'
+import { Exported } from '../../parts/export.tsx'
 import { Shown as Answered } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -18,8 +19,18 @@ import { ClockNotice, ClockTable, useAligned, useClocks } from './clocks.tsx'
 import { Lanes } from './lanes.tsx'
 import { Minimap } from './minimap.tsx'
 import { FoldSums, useFolded, useFolds, useLeftOut } from './folds.ts'
-import { COLUMNS, askCritical, askTrace, functionOf, notesOf, processOf, spanId } from './model.ts'
-import type { Critical, FindAnswer, SpanAnswer, Trace } from './model.ts'
+import {
+  COLUMNS,
+  askCritical,
+  askNotes,
+  askTrace,
+  functionOf,
+  hasAnyNotes,
+  notesOf,
+  processOf,
+  spanId,
+} from './model.ts'
+import type { Critical, FindAnswer, NoteTimes, SpanAnswer, Trace } from './model.ts'
 import { FIND_LEAST, Marks, Said, Tasks } from './notices.tsx'
 import { SpanPanel } from './panel.tsx'
 import { Perfetto } from './perfetto.tsx'
@@ -98,7 +109,9 @@ function useTrace() {
   )
   const found = useQuestion<FindAnswer>('trace/find', find.length < FIND_LEAST ? null : { id, part, text: find })
   const { usual, error: usualError } = useUsual(trace.data)
-  return { trace, critical, found, find, wanted, usual, usualError }
+  const noted = useMemo(() => trace.data !== undefined && hasAnyNotes(trace.data), [trace.data])
+  const noteTimes = useQuestion<NoteTimes>('trace/notes', noted ? { id, part } : null, askNotes)
+  return { trace, critical, found, find, wanted, usual, usualError, noteTimes: noted ? noteTimes.data : undefined }
 }
 
 function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof useTrace> }): VNode {
@@ -112,7 +125,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
   const chosen = useMemo(() => chosenOf(trace), [trace, value('sel'), value('call')])
   const critical = criticalOf(trace, asked.wanted ? asked.critical.data : undefined)
   const folds = useFolds(trace, chosen, large && as === 'tree')
-  const sums = useMemo(() => new FoldSums(trace, critical), [trace, critical, folds])
+  const sums = useMemo(() => new FoldSums(trace, critical), [trace, critical])
   const { usual } = asked
   const marks = { only: onlyAsked(), critical, found: lookup, usual }
   const leftOut = useLeftOut(trace, marks, chosen)
@@ -129,6 +142,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
     leftOut,
     crossings,
     notes,
+    noteTimes: asked.noteTimes,
   }
   return (
     <>
@@ -136,8 +150,10 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
       <ClockNotice clocks={clocks} />
       <div class="beside trace">
         <div class="card timeline">
-          <Minimap shown={shown} />
-          {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
+          <Exported name="calls">
+            <Minimap shown={shown} />
+            {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
+          </Exported>
         </div>
         <SpanPanel shown={shown} answer={span} />
       </div>
