@@ -16,7 +16,7 @@ import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { writeValue } from './fields.ts'
-import { cellValue, layoutOf, type Cell } from './map.tsx'
+import { cellValue, layoutOf, type Cell } from './layout.ts'
 
 interface Shares {
   readonly calls: number

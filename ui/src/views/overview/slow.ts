@@ -17,6 +17,18 @@ export interface Slow {
   readonly now: boolean
 }
 
+/** What is made of an answer is made once: of 3,000 hosts it is much, and a click does not change it. */
+export function keptFor<K extends object, V>(make: (of: K) => V): (of: K) => V {
+  const known = new WeakMap<K, V>()
+  return (of) => {
+    const before = known.get(of)
+    if (before !== undefined) return before
+    const made = make(of)
+    known.set(of, made)
+    return made
+  }
+}
+
 /** The longest run of steps, steps without calls being neither. */
 function longestRun(at: readonly number[], ratios: readonly number[]): { first: number; last: number } | undefined {
   let best: { first: number; last: number } | undefined
@@ -32,7 +44,7 @@ function longestRun(at: readonly number[], ratios: readonly number[]): { first: 
   return at.length === 0 ? undefined : best
 }
 
-export function slowHosts(answer: SeriesAnswer): Slow[] {
+export const slowHosts = keptFor((answer: SeriesAnswer): Slow[] => {
   const peers = answer.peers?.[0]
   if (peers === undefined) return []
   const medians = new Map(peers.at.map((step, i) => [step, peers.hosts[i]! >= 3 ? peers.medians[i]! : undefined]))
@@ -55,7 +67,7 @@ export function slowHosts(answer: SeriesAnswer): Slow[] {
     ]
   })
   return found.sort((a, b) => Number(b.now) - Number(a.now) || b.ratio - a.ratio)
-}
+})
 
 /** Doublings at which a colour is full. */
 const FULL_DOUBLINGS = 2

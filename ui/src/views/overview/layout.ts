@@ -1,0 +1,65 @@
+// The map of hosts and time as it is drawn: its rows, steps and sizes. Computed once for each answer: of 3,000 hosts it has
+// some hundred thousand cells.
+
+import type { SeriesAnswer, SeriesRow } from '../../api/answers.ts'
+import type { Scheme } from './colours.ts'
+import { keptFor, peerShare } from './slow.ts'
+
+const LEFT = 190
+const LEFT_NARROW = 96
+const NARROW = 600
+export const RIGHT = 70
+export const BOTTOM = 24
+export const ROW_PX = 20
+const THIN_ROW_PX = 3
+/** More rows are thin lines without names. */
+const MOST_NAMED = 60
+
+/** Names of hosts take no more than a quarter of a telephone. */
+export const leftOf = (width: number): number => (width < NARROW ? LEFT_NARROW : LEFT)
+
+export interface Cell {
+  readonly row: number
+  readonly step: number
+}
+
+export interface Layout {
+  readonly rows: readonly SeriesRow[]
+  readonly steps: number
+  readonly rowPx: number
+  readonly medians: ReadonlyMap<number, number>
+  readonly most: number
+}
+
+export const layoutOf = keptFor((answer: SeriesAnswer): Layout => {
+  const since = answer.since_time_ns ?? 0n
+  const until = answer.until_time_ns ?? 0n
+  const steps = Math.max(1, Math.round(Number(until - since) / (answer.step_ns ?? 1)))
+  const peers = answer.peers?.[0]
+  return {
+    rows: answer.series,
+    steps,
+    rowPx: answer.series.length > MOST_NAMED ? THIN_ROW_PX : ROW_PX,
+    medians: new Map(peers?.at.map((step, i) => [step, peers.medians[i]!])),
+    most: answer.series.reduce((most, row) => row.values.reduce((a, b) => Math.max(a, b), most), 1),
+  }
+})
+
+export const cellWidth = (layout: Layout, width: number): number => (width - leftOf(width) - RIGHT) / layout.steps
+
+export function cellValue(row: SeriesRow, step: number): { value: number; calls: number } | undefined {
+  const i = row.at.indexOf(step)
+  return i < 0 ? undefined : { value: row.values[i]!, calls: row.calls[i]! }
+}
+
+/** From -1 to 1 against peers, from 0 to 1 absolute. */
+export function shareOf(layout: Layout, scheme: Scheme, step: number, of: number): number {
+  if (scheme === 'absolute') return Math.log1p(of) / Math.log1p(layout.most)
+  return peerShare(of / Math.max(layout.medians.get(step) ?? of, 1))
+}
+
+/** The begin of a step, or the end of the period. */
+export function timeOfStep(answer: SeriesAnswer, step: number): bigint {
+  const at = answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!)
+  return at < answer.until_time_ns! ? at : answer.until_time_ns!
+}
