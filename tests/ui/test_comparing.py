@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import subprocess
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -239,7 +239,7 @@ def test_a_function_opens(busy, open_page):
     ]
     spread = busy.ask("distribution?since=1h&role=datanode&function=BlockReceiver%23flushOrSync")
     calls = spread["columns"][0]["calls"]
-    assert page.page.locator(f"canvas[aria-label='Durations over time of {calls:,} calls']").count() == 1
+    assert page.page.locator(f"canvas[aria-label^='Durations over time of {calls:,} calls:']").count() == 1
 
     box = page.page.locator(".function-detail canvas").bounding_box()
     page.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 10)
@@ -350,6 +350,54 @@ def test_tables_and_charts_are_taken_along(busy, ask_plumb, open_page):
     page.open("diff", kind="trace", a=quick, b=slow)
     _, data = saved(page.page, page.page.locator(".exported:has(.icicle)"), "SVG")
     assert f">{CREATE}</text>" in data.decode() and data.decode().count("<rect") > 5
+
+
+def test_the_map_as_a_table(cluster, open_page):
+    """It says what the map draws, and its CSV has the numbers of the answer."""
+    last_ns = cluster.ask("status")["store"]["last_time_ns"]
+    period = {"since": last_ns - 3600 * 10**9, "until": last_ns + 1}
+    page = open_page(cluster)
+    page.open("overview", **period)
+    exported = page.page.locator(".exported:has(canvas)").first
+    exported.get_by_role("button", name="as a table").click()
+    name = "BlockReceiver%23flushOrSync"
+    answer = cluster.ask(f"series?{urlencode(period)}&by=host&role=datanode&function={name}&sort=ratio&limit=60")
+    shown = page.page.locator("table:has(caption:text-is('Hosts over time')) > tbody > tr")
+    assert shown.locator("th").all_inner_texts() == ["median of hosts", *(row["host"] for row in answer["series"])]
+    _, data = saved(page.page, exported, "CSV")
+    median, *rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))[1:]
+    for row, series in zip(rows, answer["series"], strict=True):
+        values = {step: float(cell) for step, cell in enumerate(row[2:]) if cell}
+        assert values == dict(zip(series["at"], series["values"], strict=True))
+    peers = answer["peers"][0]
+    assert {step: float(cell) for step, cell in enumerate(median[2:]) if cell} == dict(
+        zip(peers["at"], peers["medians"], strict=True)
+    )
+    page.page.wait_for_url(re.compile("table="))
+    page.look_at_both_themes("overview-table")
+
+
+def test_a_rectangle_is_chosen_by_keys(busy, open_page):
+    """Among all traces: it is told while it grows, and what differs in it is said."""
+    page = open_page(busy)
+    page.open("traces")
+    page.page.locator("canvas.brushed").focus()
+    told = page.page.locator("figcaption[aria-live]")
+    keys = page.page.keyboard
+    keys.press("ArrowLeft")
+    one = told.inner_text()
+    for key in ("Shift+Home", "Shift+ArrowDown", "Shift+ArrowDown"):
+        keys.press(key)
+    page.page.wait_for_function("one => document.querySelector('figcaption[aria-live]').innerText !== one", arg=one)
+    many = int(re.search(r": ([\d,]+) traces$", told.inner_text()).group(1).replace(",", ""))
+    assert many > int(re.search(r": ([\d,]+) traces?$", one).group(1).replace(",", ""))
+    keys.press("Enter")
+    page.page.wait_for_url(re.compile("area="))
+    page.settle()
+    region = page.page.get_by_role("region", name="What differs")
+    assert region.get_by_role("status").inner_text().startswith(f"{many:,} traces against ")
+    keys.press("Escape")
+    assert told.inner_text().startswith("Darker: more traces.")
 
 
 @pytest.mark.parametrize("name", ["host", "operations", "function-open", "traces-differ", "overview"])

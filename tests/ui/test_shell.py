@@ -39,7 +39,7 @@ def run_it(page, state="done"):
 def test_a_run_shows_the_lines_of_plumb(shell, plumb_program, open_page):
     page = open_page(shell)
     page.open("shell", **{"do": "functions", "p.sort": "calls", "p.limit": "7"})
-    assert page.text(".same code") == "plumb functions --sort=calls --limit=7"
+    assert page.page.locator("#prompt").input_value() == "functions --sort=calls --limit=7"
     run_it(page)
     lines = typed(shell, plumb_program, "functions", "--sort=calls", "--limit=7", columns=columns_of(page))
     assert len(lines) > 7 and shown(page) == lines
@@ -78,6 +78,45 @@ def test_values_are_chosen_by_keys_alone(shell, plumb_program, open_page):
     page.page.locator(".shell-output .run-done").wait_for()
     asked = ("traces", "--function=BlockReceiver#flushOrSync", "--limit=3")
     assert shown(page) == typed(shell, plumb_program, *asked, columns=columns_of(page))
+
+
+def test_a_line_is_typed_completed_and_run(shell, plumb_program, open_page):
+    """By keys alone; what is wrong with it is said, and nothing is run."""
+    page = open_page(shell)
+    page.open("shell")
+    line, keys = page.page.locator("#prompt"), page.page.keyboard
+    line.fill("")
+    keys.type("func")
+    assert page.page.get_by_role("option").all_inner_texts() == ["functions"]
+    keys.press("Tab")
+    page.settle()  # names that are stored have come
+    keys.type("--function=FLUSH")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    assert line.input_value() == "functions --function=BlockReceiver#flushOrSync "
+    keys.type("--by hots")
+    before = len(runs(shell))
+    keys.press("Enter")
+    assert page.text(".shell [role=alert]").startswith("--by=hots: did you mean host?")
+    keys.press("Backspace")
+    keys.press("Backspace")
+    keys.type("st; ls")
+    keys.press("Enter")
+    assert "this is no shell" in page.text(".shell [role=alert]") and len(runs(shell)) == before
+    for _ in "; ls":
+        keys.press("Backspace")
+    keys.press("Enter")
+    page.page.locator(".shell-output .run-done").wait_for()
+    asked = ("functions", "--function=BlockReceiver#flushOrSync", "--by=host")
+    assert shown(page) == typed(shell, plumb_program, *asked, columns=columns_of(page))
+    page.settle()
+    assert page.page.get_by_label("by", exact=True).input_value() == "host"  # the fields say the same
+    line.fill("status")
+    keys.press("Escape")  # what was offered
+    keys.press("Escape")  # what was typed
+    assert line.input_value() == " ".join(asked)
+    keys.press("ArrowUp")
+    assert line.input_value() == " ".join(asked)
 
 
 def test_what_is_lacking_or_refused_is_said(shell, open_page):

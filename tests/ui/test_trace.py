@@ -453,7 +453,7 @@ def test_clocks_are_told_and_aligned(large, open_page, ask_plumb):
 
 
 def test_notes_are_ticks(large, open_page):
-    """At their times: in the row of the chosen call, and in its bar."""
+    """At their times: in the row of the chosen call and in its bar, with what they say; of others without."""
     page = open_page(large[0])
     page.open(f"trace/{load.SKEWED:016x}", w=f"0,{30 * load.MS}")
     ticks = page.page.locator(".note-tick")
@@ -469,7 +469,12 @@ def test_notes_are_ticks(large, open_page):
     page.page.keyboard.press("j")
     wait_chosen(page, 1)
     page.settle()
-    assert page.page.evaluate(TONE, [x, 9]) != page.page.evaluate(NAMED, "mark")
+    tones = [page.page.evaluate(TONE, [x, y]) == page.page.evaluate(NAMED, "mark") for y in (3, 9)]
+    assert tones == [True, False]  # a notch
+    page.page.get_by_role("button", name="tree").click()
+    page.settle()
+    assert [tick.get_attribute("title") for tick in ticks.all()] == ["A note: choose the call to read it"] * 2
+    assert [tick.bounding_box()["x"] + 1 - left for tick in ticks.all()] == pytest.approx(places, abs=1.5)
 
 
 def test_perfetto_takes_it(opened, rows):

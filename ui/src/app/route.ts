@@ -30,7 +30,7 @@ export function formatRoute(route: Route): string {
 }
 
 /** What changes nothing of a list. */
-const BESIDE_LIST: readonly string[] = ['tick', 'area']
+const BESIDE_LIST: readonly string[] = ['tick', 'area', 'table']
 
 /** undefined takes a value away. The place in a list, 'after', is of that list only: it goes when the list changes. */
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>

@@ -1,6 +1,6 @@
 // Small pieces of many views.
 
-import type { ComponentChildren, VNode } from 'preact'
+import { Fragment, type ComponentChildren, type VNode } from 'preact'
 import { go, linkTo, value } from '../app/address.ts'
 import { t } from '../text/t.ts'
 import { visible } from '../text/visible.ts'
@@ -23,6 +23,23 @@ export function Name({ text, role }: { text: string; role?: string }): VNode {
       {role !== undefined && <Role role={role} />}
       <bdi>{visible(text)}</bdi>
     </span>
+  )
+}
+
+/** To a host. Its name breaks at its dots where there is little room. */
+export function HostLink({ host }: { host: string | undefined }): VNode {
+  if (host === undefined) return <>-</>
+  return (
+    <a href={linkTo('hosts', host)}>
+      {visible(host)
+        .split(/(?<=\.)/)
+        .map((part, i) => (
+          <Fragment key={i}>
+            {i > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
+    </a>
   )
 }
 

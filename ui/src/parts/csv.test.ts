@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pathOf, roundTicks } from '../marks/points.ts'
-import { quotedCell } from './csv.ts'
+import { dataCsv, quotedCell } from './csv.ts'
 
 describe('a cell of CSV', () => {
   it('is quoted where it must be', () => {
@@ -14,6 +14,17 @@ describe('a cell of CSV', () => {
     expect(quotedCell('-12.5 ms')).toBe('-12.5 ms')
     expect(quotedCell('+961 %')).toBe('+961 %')
   })
+})
+
+it('what a chart draws is CSV with numbers as they are', () => {
+  const write = (value: number): string => `${value} ns`
+  const rows = [
+    ['=a,b', 1500000.25, undefined],
+    ['c', 0, '× 2'],
+  ]
+  expect(dataCsv({ head: ['host', '10:00', '10:01'], unit: 'mean_ns', rows, write })).toBe(
+    `host (mean_ns),10:00,10:01\r\n"'=a,b",1500000.25,\r\nc,0,× 2\r\n`,
+  )
 })
 
 describe('a curve', () => {

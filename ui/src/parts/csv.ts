@@ -1,4 +1,4 @@
-// A table of the page as comma-separated values (RFC 4180), as it is shown.
+// Tables as comma-separated values (RFC 4180): those of the page as they are shown, and what charts draw.
 
 /** Spreadsheets take what begins so for a formula, and names come from the network. */
 const FORMULA = /^[=+\-@\t\r]/
@@ -21,5 +21,25 @@ export function tableCsv(table: HTMLTableElement): string {
   return [...table.rows]
     .filter((row) => !row.classList.contains('detail'))
     .map((row) => [...row.cells].map((cell) => quotedCell(said(cell))).join(',') + '\r\n')
+    .join('')
+}
+
+/** What a chart draws, as a table. */
+export interface ChartData {
+  /** Of the columns. The first one names the row. */
+  readonly head: readonly string[]
+  /** What numbers count, '' where there are none: in CSV it stands beside the first head, and numbers as they are. */
+  readonly unit: string
+  /** undefined: nothing is there. */
+  readonly rows: readonly (readonly (string | number | undefined)[])[]
+  /** How numbers are shown. */
+  readonly write: (value: number) => string
+}
+
+export function dataCsv({ head: [first, ...more], unit, rows }: ChartData): string {
+  const head = [unit === '' ? (first ?? '') : `${first ?? ''} (${unit})`, ...more]
+  return [head, ...rows]
+    .map((row) => row.map((cell) => (typeof cell === 'number' ? String(cell) : quotedCell(cell ?? ''))).join(','))
+    .map((line) => `${line}\r\n`)
     .join('')
 }

@@ -2,9 +2,10 @@
 
 import type { ComponentChildren, VNode } from 'preact'
 import { useRef } from 'preact/hooks'
-import { route } from '../app/address.ts'
+import { refine, route, values } from '../app/address.ts'
 import { t } from '../text/t.ts'
-import { tableCsv } from './csv.ts'
+import { DataTable } from './chart-data.tsx'
+import { dataCsv, tableCsv, type ChartData } from './csv.ts'
 import { paintScene, sceneOf } from './scene.ts'
 import { sceneSvg } from './scene-svg.ts'
 
@@ -30,38 +31,65 @@ function savePng(element: HTMLElement, name: string): void {
   canvas.toBlob((blob) => blob && save(blob, name))
 }
 
-const KINDS = {
-  CSV: (element: HTMLElement, name: string) => {
-    const table = element.querySelector('table')
-    // The mark of UTF-8: without it spreadsheets take names for Latin-1.
-    if (table) save(new Blob(['\ufeff', tableCsv(table)], { type: 'text/csv;charset=utf-8' }), name)
-  },
-  SVG: (element: HTMLElement, name: string) =>
-    save(new Blob([sceneSvg(sceneOf(element))], { type: 'image/svg+xml' }), name),
-  PNG: savePng,
-} as const
+/** The mark of UTF-8: without it spreadsheets take names for Latin-1. */
+const csvFile = (text: string): Blob => new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' })
 
-/** What is inside can be exported; name: of the file. */
-export function Exported(props: { name: string; table?: boolean; children: ComponentChildren }): VNode {
+type Kind = 'CSV' | 'SVG' | 'PNG'
+
+function saveAs(kind: Kind, element: HTMLElement, name: string, data: (() => ChartData) | undefined): void {
+  const table = element.querySelector('table')
+  if (kind === 'PNG') savePng(element, name)
+  else if (kind === 'SVG') save(new Blob([sceneSvg(sceneOf(element))], { type: 'image/svg+xml' }), name)
+  else if (data !== undefined) save(csvFile(dataCsv(data())), name)
+  else if (table) save(csvFile(tableCsv(table)), name)
+}
+
+/** Below a chart: the button for its table, which the address remembers. */
+function TableButton({ name }: { name: string }): VNode {
+  const open = values('table')
+  const shown = open.includes(name)
+  return (
+    <button
+      type="button"
+      class="small quiet"
+      aria-expanded={shown}
+      onClick={() => refine({ table: shown ? open.filter((one) => one !== name) : [...open, name] })}
+    >
+      {t('as a table')}
+    </button>
+  )
+}
+
+/** What is inside can be exported; name: of the file. data: of a chart, what it draws. */
+export function Exported(props: {
+  name: string
+  table?: boolean
+  data?: () => ChartData
+  children: ComponentChildren
+}): VNode {
+  const { name, data } = props
   const inside = useRef<HTMLDivElement>(null)
-  const kinds: readonly (keyof typeof KINDS)[] = props.table === true ? ['CSV', 'SVG'] : ['SVG', 'PNG']
-  const file = `plumbline-${route.value.view}-${props.name}`.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').toLowerCase()
+  const drawn: readonly Kind[] = data === undefined ? ['SVG', 'PNG'] : ['CSV', 'SVG', 'PNG']
+  const kinds: readonly Kind[] = props.table === true ? ['CSV', 'SVG'] : drawn
+  const file = `plumbline-${route.value.view}-${name}`.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').toLowerCase()
   return (
     <div class="exported">
       <div ref={inside}>{props.children}</div>
-      <div class="export" role="group" aria-label={t('Export {name}', { name: props.name })}>
+      <div class="export" role="group" aria-label={t('Export {name}', { name })}>
+        {data !== undefined && <TableButton name={name} />}
         {kinds.map((kind) => (
           <button
             key={kind}
             type="button"
             class="small quiet"
             title={t('Save as {kind}', { kind })}
-            onClick={() => inside.current && KINDS[kind](inside.current, `${file}.${kind.toLowerCase()}`)}
+            onClick={() => inside.current && saveAs(kind, inside.current, `${file}.${kind.toLowerCase()}`, data)}
           >
             {kind}
           </button>
         ))}
       </div>
+      {data !== undefined && values('table').includes(name) && <DataTable name={name} data={data()} />}
     </div>
   )
 }

@@ -5,16 +5,16 @@ import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
 import { t } from '../text/t.ts'
 import { layIcicle, weights, type Cell, type IcicleNode, type Width } from '../timeline/icicle.ts'
-import { count, duration, share } from '../text/units.ts'
+import { bytes, count, duration, share } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
 
 const LEAST_WIDTH = 0.002
 const ROW_PX = 24
 
 function widthText(width: Width, weight: number, resolution: number): string {
-  return width === 'calls'
-    ? t('{weight} calls here and below', { weight: count(weight) })
-    : duration(weight, resolution)
+  if (width === 'calls') return t('{weight} calls here and below', { weight: count(weight) })
+  if (width === 'bytes') return t('{weight} here and below', { weight: bytes(weight) })
+  return duration(weight, resolution)
 }
 
 export interface NamedNode extends IcicleNode {

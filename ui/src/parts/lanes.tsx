@@ -4,8 +4,11 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
-import { axisTime, ticks } from '../text/times.ts'
+import { t } from '../text/t.ts'
+import { axisTime, dayTime, ticks } from '../text/times.ts'
 import { layLanes } from '../timeline/lanes.ts'
+import type { ChartData } from './csv.ts'
+import { Exported } from './export.tsx'
 
 /** What keys reach is large enough to be hit; what is narrower is an image, and the view's table or list has the link. */
 const TARGET_PX = 24
@@ -82,6 +85,17 @@ const cut = (bars: readonly LaneBar[], since: bigint, until: bigint): LaneBar[] 
     .filter((bar) => bar.begin <= until && bar.end >= since)
     .map((bar) => ({ ...bar, begin: bar.begin < since ? since : bar.begin, end: bar.end > until ? until : bar.end }))
 
+/** A row for each bar. */
+function dataOf(groups: readonly Group[]): ChartData {
+  const time = (at: bigint): string => dayTime(at, zone.value, 3)
+  return {
+    head: [t('lane'), t('what'), t('begin'), t('end')],
+    unit: '',
+    rows: groups.flatMap(({ name, bars }) => bars.map((bar) => [name, bar.label, time(bar.begin), time(bar.end)])),
+    write: String,
+  }
+}
+
 /** period: what the axis has; undefined: as far as there are bars. */
 export function Lanes(props: {
   groups: readonly Group[]
@@ -110,20 +124,28 @@ export function Lanes(props: {
     Math.min(MOST_TICKS, Math.max(2, Math.floor(width / TICK_PX))),
   )
   return (
-    <section class="card lanes" aria-label={label}>
-      {groups.map(({ name, bars }) => (
-        <Bars key={name} group={{ name, bars: cut(bars, since, until) }} since={since} length={length} width={width} />
-      ))}
-      <div class="lane-group">
-        <div class="lane-name" />
-        <div class="axis" ref={axis}>
-          {at.map((ns) => (
-            <span key={String(ns)} style={{ left: `${(100 * Number(ns - since)) / length}%` }}>
-              {axisTime(ns, zone.value, step)}
-            </span>
-          ))}
+    <Exported name={label} data={() => dataOf(groups)}>
+      <section class="card lanes" aria-label={label}>
+        {groups.map(({ name, bars }) => (
+          <Bars
+            key={name}
+            group={{ name, bars: cut(bars, since, until) }}
+            since={since}
+            length={length}
+            width={width}
+          />
+        ))}
+        <div class="lane-group">
+          <div class="lane-name" />
+          <div class="axis" ref={axis}>
+            {at.map((ns) => (
+              <span key={String(ns)} style={{ left: `${(100 * Number(ns - since)) / length}%` }}>
+                {axisTime(ns, zone.value, step)}
+              </span>
+            ))}
+          </div>
         </div>
-      </div>
-    </section>
+      </section>
+    </Exported>
   )
 }

@@ -1,15 +1,17 @@
 // How calls are spread over time: time across, duration upwards (logarithmic), darker where more calls were. A rectangle
-// chooses calls.
+// chooses calls: by a drag, or by arrow keys, Shift and Enter.
 
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import type { DistributionAnswer } from '../api/answers.ts'
 import { zone } from '../app/choices.ts'
 import { t } from '../text/t.ts'
-import { axisTime, clockTime, ticks } from '../text/times.ts'
+import { axisTime, clockTime, dayTime, ticks } from '../text/times.ts'
 import { count } from '../text/units.ts'
 import { Canvas, colour, type Painter } from '../marks/canvas.tsx'
 import { ramp } from '../marks/ramp.ts'
+import type { ChartData } from './csv.ts'
+import { cellsOf, onCursorKey, type CellRange, type Cursor, type Grid } from './cursor.ts'
 
 export interface Area {
   readonly since: bigint
@@ -48,6 +50,8 @@ interface Scale {
   readonly cellX: (width: number) => number
   readonly cellY: number
 }
+
+const stepsOf = (scale: Scale): number => Math.max(1, Math.round(scale.length / scale.step))
 
 function scaleOf(answer: DistributionAnswer): Scale {
   const first = answer.since_time_ns ?? 0n
@@ -91,20 +95,28 @@ function within(event: PointerEvent): Spot {
   return { x: event.clientX - box.left, y: event.clientY - box.top }
 }
 
-/** Whole steps and bins: what a rectangle touches. */
-function areaOf(answer: DistributionAnswer, scale: Scale, from: Spot, to: Spot, width: number): Area {
-  const steps = Math.round(scale.length / scale.step)
-  const column = (x: number): number => Math.min(steps - 1, Math.max(0, Math.floor((x - LEFT) / scale.cellX(width))))
-  const bin = (y: number): number =>
-    Math.min(scale.bins - 1, Math.max(0, Math.floor((HEIGHT - BOTTOM - y) / scale.cellY)))
-  const [left, right] = [column(Math.min(from.x, to.x)), column(Math.max(from.x, to.x))]
+function areaOfCells(answer: DistributionAnswer, scale: Scale, { left, right, low, high }: CellRange): Area {
   const step = BigInt(Math.round(scale.step))
   return {
     since: scale.first + BigInt(left) * step,
     until: scale.first + BigInt(right + 1) * step,
-    least: answer.edges[bin(Math.max(from.y, to.y))]!,
-    most: answer.edges[bin(Math.min(from.y, to.y)) + 1]!,
+    least: answer.edges[low]!,
+    most: answer.edges[high + 1]!,
   }
+}
+
+/** Whole steps and bins: what a rectangle touches. */
+function areaOf(answer: DistributionAnswer, scale: Scale, from: Spot, to: Spot, width: number): Area {
+  const steps = stepsOf(scale)
+  const column = (x: number): number => Math.min(steps - 1, Math.max(0, Math.floor((x - LEFT) / scale.cellX(width))))
+  const bin = (y: number): number =>
+    Math.min(scale.bins - 1, Math.max(0, Math.floor((HEIGHT - BOTTOM - y) / scale.cellY)))
+  return areaOfCells(answer, scale, {
+    left: column(Math.min(from.x, to.x)),
+    right: column(Math.max(from.x, to.x)),
+    low: bin(Math.max(from.y, to.y)),
+    high: bin(Math.min(from.y, to.y)),
+  })
 }
 
 function tell({ answer, write, what }: Props, area: Area): string {
@@ -124,6 +136,36 @@ function tell({ answer, write, what }: Props, area: Area): string {
     calls: count(calls),
     what: calls === 1 ? what[0] : what[1],
   })
+}
+
+/** Keys begin at the slowest calls of the last step that has some. */
+function gridOf(answer: DistributionAnswer, scale: Scale): Grid {
+  const columns = stepsOf(scale)
+  const last = answer.columns.findLast((column) => column.at.length > 0)
+  const x = last === undefined ? columns - 1 : Math.floor(Number(last.begin_time_ns - scale.first) / scale.step)
+  return {
+    columns,
+    rows: scale.bins,
+    start: { x: Math.min(Math.max(x, 0), columns - 1), y: last === undefined ? 0 : Math.max(...last.at) },
+  }
+}
+
+/** A row for each range of durations, the longest first; a column for each step. */
+export function latencyData({ answer, write, what }: Pick<Props, 'answer' | 'write' | 'what'>): ChartData {
+  const { edges, columns } = answer
+  const bins = edges.slice(0, -1).map((_, bin) => bin)
+  return {
+    head: [t('duration'), ...columns.map((column) => dayTime(column.begin_time_ns, zone.value))],
+    unit: what[1],
+    rows: bins.reverse().map((bin) => [
+      t('{least} to {most}', { least: write(edges[bin]!), most: write(edges[bin + 1]!) }),
+      ...columns.map((column) => {
+        const at = column.at.indexOf(bin)
+        return at < 0 ? 0 : column.counts[at]!
+      }),
+    ]),
+    write: count,
+  }
 }
 
 /** Of an area that was chosen before: the steps and bins that it touches. */
@@ -149,8 +191,11 @@ export function LatencyMap(props: Props): VNode {
   const { answer, write, onChoose, chosen } = props
   const [from, setFrom] = useState<Spot>()
   const [over, setOver] = useState<{ spot: Spot; width: number }>()
+  const [cursor, setCursor] = useState<Cursor>()
   const scale = scaleOf(answer)
-  const area = over && areaOf(answer, scale, from ?? over.spot, over.spot, over.width)
+  const areaOfCursor = (at: Cursor): Area => areaOfCells(answer, scale, cellsOf(at))
+  const framed = cursor && areaOfCursor(cursor)
+  const area = over ? areaOf(answer, scale, from ?? over.spot, over.spot, over.width) : framed
   const shownZone = zone.value
   const paint = useCallback<Painter>(
     (context, width) => {
@@ -165,13 +210,13 @@ export function LatencyMap(props: Props): VNode {
         })
       }
       paintAxes(context, scale, answer, width, write)
-      if (chosen) frameArea(context, answer, scale, chosen, width)
+      for (const one of [chosen, framed]) if (one) frameArea(context, answer, scale, one, width)
       if (from === undefined || over === undefined) return
       context.globalAlpha = 0.25
       context.fillStyle = colour('accent')
       context.fillRect(from.x, from.y, over.spot.x - from.x, over.spot.y - from.y)
     },
-    [answer, from, over, shownZone, chosen?.since, chosen?.until, chosen?.least, chosen?.most],
+    [answer, from, over, cursor, shownZone, chosen?.since, chosen?.until, chosen?.least, chosen?.most],
   )
   return (
     <figure class="curve">
@@ -179,11 +224,15 @@ export function LatencyMap(props: Props): VNode {
         height={HEIGHT}
         paint={paint}
         class="brushed"
-        role="img"
-        aria-label={t('Durations over time of {count} {what}', {
-          count: count(answer.columns.reduce((sum, one) => sum + one.calls, 0)),
-          what: props.what[1],
-        })}
+        tabIndex={0}
+        role="application"
+        aria-label={t(
+          'Durations over time of {count} {what}: arrow keys move, with Shift they widen the rectangle, Enter chooses it',
+          { count: count(answer.columns.reduce((sum, one) => sum + one.calls, 0)), what: props.what[1] },
+        )}
+        onKeyDown={(event) =>
+          onCursorKey(event, gridOf(answer, scale), cursor, setCursor, (at) => onChoose(areaOfCursor(at)))
+        }
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
           setFrom(within(event))

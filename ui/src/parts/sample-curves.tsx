@@ -7,6 +7,7 @@ import { Curve, type Line } from '../marks/curve.tsx'
 import { t } from '../text/t.ts'
 import { bytesPerS } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
+import { curveData } from './data-of.ts'
 import { Exported } from './export.tsx'
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`
@@ -58,20 +59,16 @@ export function SampleCurves(props: {
   const rates = [lineOf(of, t('received'), 3, of.rx_bytes_per_s), lineOf(of, t('sent'), 4, of.tx_bytes_per_s)].filter(
     (line) => line.points.length > 0,
   )
+  const ofHost = t('Processor and disks of {host}', { host: of.host })
+  const network = t('Network of {host}', { host: of.host })
   return (
     <div class="columns">
-      <Exported name="samples">
-        <Curve
-          {...common}
-          lines={shares}
-          write={percent}
-          least={1}
-          label={t('Processor and disks of {host}', { host: of.host })}
-        />
+      <Exported name={ofHost} data={() => curveData(shares, t('share'), percent)}>
+        <Curve {...common} lines={shares} write={percent} least={1} label={ofHost} />
       </Exported>
       {rates.length > 0 && (
-        <Exported name="network">
-          <Curve {...common} lines={rates} write={bytesPerS} label={t('Network of {host}', { host: of.host })} />
+        <Exported name={network} data={() => curveData(rates, 'bytes/s', bytesPerS)}>
+          <Curve {...common} lines={rates} write={bytesPerS} label={network} />
         </Exported>
       )}
     </div>

@@ -80,6 +80,12 @@ class Reader {
     return { x: rect.x - this.origin.x, y: rect.y - this.origin.y, width: rect.width, height: rect.height }
   }
 
+  /** What is scrolled out of its box is not seen. */
+  private ground(box: Box, style: CSSStyleDeclaration): void {
+    if (box.width === 0 || box.height === 0) return
+    this.shapes.push({ kind: 'rect', box, radius: parseFloat(style.borderRadius) || 0, fill: style.backgroundColor })
+  }
+
   private vector(element: SVGElement, style: CSSStyleDeclaration): void {
     const d = outline(element)
     if (d === undefined) return
@@ -118,8 +124,7 @@ class Reader {
     let within = clip
     if (element instanceof SVGElement && !(element instanceof SVGSVGElement)) this.vector(element, style)
     else if (element instanceof HTMLCanvasElement) this.shapes.push({ kind: 'image', box, canvas: element })
-    else if (style.backgroundColor !== CLEAR)
-      this.shapes.push({ kind: 'rect', box, radius: parseFloat(style.borderRadius) || 0, fill: style.backgroundColor })
+    else if (style.backgroundColor !== CLEAR) this.ground(meet(box, clip), style)
     if (style.overflowX === 'hidden') within = meet(clip, box)
     for (const child of element.childNodes) {
       if (child instanceof Element) this.read(child, within)

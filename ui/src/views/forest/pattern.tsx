@@ -5,11 +5,12 @@ import type { Pattern, PatternNode } from '../../api/answers.ts'
 import { go, linkTo, refine, value, values } from '../../app/address.ts'
 import { Strip, logDomain, type Domain } from '../../marks/strip.tsx'
 import { Name, Opener } from '../../parts/bits.tsx'
+import { Exported } from '../../parts/export.tsx'
 import { Icicle } from '../../parts/icicle.tsx'
 import { Facts, factsOf } from '../../parts/measure.tsx'
 import { t, tx } from '../../text/t.ts'
 import type { Width } from '../../timeline/icicle.ts'
-import { count, duration, meanResolution, share } from '../../text/units.ts'
+import { bytes, count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 /** Traces of the pattern with such calls, the longest traces first; of a pattern of several merged ones all. */
@@ -84,11 +85,13 @@ function TreeTable({ nodes, chosen }: { nodes: readonly PatternNode[]; chosen: n
             <th scope="col" class="text">
               {t('call')}
             </th>
-            {[t('calls'), t('mean'), t('spread (log)'), '95 %', t('total'), t('self'), t('critical')].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
+            {[t('calls'), t('mean'), t('spread (log)'), '95 %', t('total'), t('self'), t('critical'), t('bytes')].map(
+              (head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -111,6 +114,7 @@ function TreeTable({ nodes, chosen }: { nodes: readonly PatternNode[]; chosen: n
               <td>{duration(node.total_ns, node.resolution_ns)}</td>
               <td>{duration(node.self_ns, node.resolution_ns)}</td>
               <td>{duration(node.critical_ns, node.resolution_ns)}</td>
+              <td>{node.bytes === undefined ? '-' : bytes(node.bytes.total_bytes)}</td>
             </tr>
           ))}
         </tbody>
@@ -139,16 +143,23 @@ function Opened({ pattern }: { pattern: Pattern }): VNode {
           </span>
         </p>
       )}
-      <Icicle
-        nodes={pattern.nodes}
-        width={width}
-        focus={focus}
-        chosen={chosen}
-        onChoose={(node) => refine({ sel: String(node), open: pattern.pattern })}
-        onFocus={(node) => go({ focus: node === 0 ? undefined : String(node), open: pattern.pattern })}
-      />
+      {width === 'bytes' && pattern.nodes.every((node) => node.bytes === undefined) && (
+        <p class="more">{t('No call of this pattern recorded bytes.')}</p>
+      )}
+      <Exported name="tree">
+        <Icicle
+          nodes={pattern.nodes}
+          width={width}
+          focus={focus}
+          chosen={chosen}
+          onChoose={(node) => refine({ sel: String(node), open: pattern.pattern })}
+          onFocus={(node) => go({ focus: node === 0 ? undefined : String(node), open: pattern.pattern })}
+        />
+      </Exported>
       <div class="beside">
-        <TreeTable nodes={pattern.nodes} chosen={chosen} />
+        <Exported name="calls" table>
+          <TreeTable nodes={pattern.nodes} chosen={chosen} />
+        </Exported>
         <NodePanel pattern={pattern} node={pattern.nodes[chosen]!} />
       </div>
     </>

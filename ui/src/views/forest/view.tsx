@@ -12,6 +12,7 @@ import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { Callers } from './callers.tsx'
 import { PatternCard } from './pattern.tsx'
 
 const FILTERS = ['role', 'host', 'function', 'exclude', 'pattern']
@@ -78,8 +79,10 @@ function Patterns({ answer }: { answer: ForestAnswer }): VNode {
     return <Empty what={t('No traces')} filters={FILTERS.filter((name) => value(name) !== undefined)} />
   const all = answer.patterns.reduce((sum, pattern) => sum + pattern.total_ns, answer.rest?.total_ns ?? 0)
   const open = value('open') ?? answer.patterns[0]!.pattern
+  const name = value('function')
   return (
     <>
+      {name !== undefined && <Callers answer={answer} name={name} />}
       {answer.patterns.map((pattern: Pattern, i) => (
         <PatternCard
           key={pattern.pattern}
@@ -122,6 +125,7 @@ export function ForestView(): VNode {
               ['total', t('total')],
               ['self', t('self')],
               ['calls', t('calls')],
+              ['bytes', t('bytes')],
             ]}
           />
           <Choice

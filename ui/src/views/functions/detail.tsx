@@ -8,7 +8,8 @@ import { askedPeriod } from '../../app/period.ts'
 import { useQuestion, type Answer } from '../../app/question.ts'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { Histogram } from '../../marks/histogram.tsx'
-import { LatencyMap, type Area } from '../../parts/latency.tsx'
+import { LatencyMap, latencyData, type Area } from '../../parts/latency.tsx'
+import { curveData, histogramData } from '../../parts/data-of.ts'
 import { Exported } from '../../parts/export.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
 import { Shown } from '../../parts/states.tsx'
@@ -80,6 +81,16 @@ function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNo
   )
 }
 
+function Spreading(props: { of: Of; data: DistributionAnswer; name: string; label: string }): VNode {
+  const { of, data } = props
+  const layers = [{ label: props.name, className: 'layer-one', shares: sharesOf(data) }]
+  return (
+    <Exported name={props.label} data={() => histogramData(data.edges, layers, WRITE[of])}>
+      <Histogram edges={data.edges} layers={layers} write={WRITE[of]} label={props.label} />
+    </Exported>
+  )
+}
+
 function Spread({ of, asked }: { of: Of; asked: Record<string, string | undefined> }): VNode {
   const answer = useQuestion<DistributionAnswer>('distribution', { ...asked, of })
   return (
@@ -88,14 +99,7 @@ function Spread({ of, asked }: { of: Of; asked: Record<string, string | undefine
         data.columns.length === 0 ? (
           <p class="more">{t('No call recorded bytes.')}</p>
         ) : (
-          <Exported name={`spread-${of}`}>
-            <Histogram
-              edges={data.edges}
-              layers={[{ label: of, className: 'layer-one', shares: sharesOf(data) }]}
-              write={WRITE[of]}
-              label={t('How calls are spread by {of}', { of })}
-            />
-          </Exported>
+          <Spreading of={of} data={data} name={of} label={t('How calls are spread by {of}', { of })} />
         )
       }
     </Shown>
@@ -111,21 +115,24 @@ function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAn
     <div>
       <h3>{t('Mean and 95th of 100 over time')}</h3>
       <Shown answer={mean} lines={4}>
-        {(data) => (
-          <Exported name="curve">
-            <Curve
-              lines={[...linesOf(data, 'mean', 0), ...(high.data ? linesOf(high.data, '95 %', 1) : [])]}
-              since={data.since_time_ns ?? 0n}
-              until={data.until_time_ns ?? 1n}
-              stepNs={data.step_ns ?? 1}
-              write={WRITE.duration}
-              height={190}
-              bands={bandsOf(marks.data?.marks)}
-              choosesPeriod
-              label={t('{name} over time', { name })}
-            />
-          </Exported>
-        )}
+        {(data) => {
+          const lines = [...linesOf(data, 'mean', 0), ...(high.data ? linesOf(high.data, '95 %', 1) : [])]
+          return (
+            <Exported name={t('{name} over time', { name })} data={() => curveData(lines, 'ns', WRITE.duration)}>
+              <Curve
+                lines={lines}
+                since={data.since_time_ns ?? 0n}
+                until={data.until_time_ns ?? 1n}
+                stepNs={data.step_ns ?? 1}
+                write={WRITE.duration}
+                height={190}
+                bands={bandsOf(marks.data?.marks)}
+                choosesPeriod
+                label={t('{name} over time', { name })}
+              />
+            </Exported>
+          )
+        }}
       </Shown>
     </div>
   )
@@ -155,18 +162,14 @@ function slowestLink(row: FunctionRow): string {
   })
 }
 
+const LATENCY = t('Durations over time')
+const COUNTED = [t('call'), t('calls')] as const
+
 function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: AskedOf }): VNode {
   return (
     <div>
       <h3>{tx('Durations of {calls} calls', { calls: count(row.calls) })}</h3>
-      <Exported name="spread">
-        <Histogram
-          edges={answer.edges}
-          layers={[{ label: t('calls'), className: 'layer-one', shares: sharesOf(answer) }]}
-          write={WRITE.duration}
-          label={t('How calls are spread by duration')}
-        />
-      </Exported>
+      <Spreading of="duration" data={answer} name={t('calls')} label={t('How calls are spread by duration')} />
       {row.bytes !== undefined && (
         <div class="columns narrow">
           <Spread of="bytes" asked={asked} />
@@ -194,12 +197,12 @@ export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
         <h3>{t('Calls by time and duration')}</h3>
         <Shown answer={spread} lines={4}>
           {(data) => (
-            <Exported name="latency">
+            <Exported name={LATENCY} data={() => latencyData({ answer: data, write: WRITE.duration, what: COUNTED })}>
               <LatencyMap
                 answer={data}
                 write={WRITE.duration}
-                what={[t('call'), t('calls')]}
-                hint={t('A click or a rectangle leads to the traces with such calls.')}
+                what={COUNTED}
+                hint={t('A click, a rectangle or Enter leads to the traces with such calls.')}
                 onChoose={(area) => (location.hash = tracesLink(row, area))}
               />
             </Exported>

@@ -10,6 +10,7 @@ import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import type { Band } from '../../marks/bands.tsx'
 import { Curve, type Line } from '../../marks/curve.tsx'
 import { FunctionLink, Opener } from '../../parts/bits.tsx'
+import { curveData } from '../../parts/data-of.ts'
 import { Exported } from '../../parts/export.tsx'
 import { spellText } from '../../parts/spell.ts'
 import { Shown } from '../../parts/states.tsx'
@@ -100,8 +101,9 @@ function Timeline({ answer, bands }: { answer: NodesAnswer; bands: readonly Band
     const points = one.points.map((point) => ({ time: point.time_ns, value: point.slowdown }))
     return { label: one.class, className: `line-${i % 6}`, points, bad: points.filter((_, at) => one.points[at]!.bad) }
   })
+  const label = t('How long calls took, of what was predicted, by class of work')
   return (
-    <Exported name="slowdown">
+    <Exported name={label} data={() => curveData(lines, '×', times)}>
       <Curve
         lines={lines}
         since={answer.since_time_ns ?? 0n}
@@ -112,7 +114,7 @@ function Timeline({ answer, bands }: { answer: NodesAnswer; bands: readonly Band
         least={2}
         bands={bands}
         choosesPeriod
-        label={t('How long calls took, of what was predicted, by class of work')}
+        label={label}
       />
     </Exported>
   )

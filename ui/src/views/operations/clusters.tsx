@@ -3,11 +3,19 @@
 import type { VNode } from 'preact'
 import type { StageOperations } from '../../api/operations.ts'
 import { Parallel, type Strand } from '../../marks/parallel.tsx'
+import type { ChartData } from '../../parts/csv.ts'
 import { Exported } from '../../parts/export.tsx'
 import { t } from '../../text/t.ts'
 import { count } from '../../text/units.ts'
 
 const AXES = 9
+
+const dataOf = (axes: readonly string[], strands: readonly Strand[]): ChartData => ({
+  head: [t('group'), ...axes],
+  unit: '',
+  rows: strands.map((strand) => [strand.label, ...strand.values]),
+  write: (value) => value.toFixed(2),
+})
 
 export function Clusters({ of }: { of: StageOperations }): VNode {
   const clusters = of.clusters
@@ -36,7 +44,7 @@ export function Clusters({ of }: { of: StageOperations }): VNode {
       <p class="quiet-text">
         {t('Each axis from the least to the most that was seen; the axis that tells most apart stands first.')}
       </p>
-      <Exported name="jvm">
+      <Exported name={t('State of the JVM by group')} data={() => dataOf(axes, strands)}>
         <Parallel axes={axes} strands={strands} label={t('State of the JVM by group')} />
       </Exported>
     </>

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import type { OperationName, PipelinesAnswer } from '../../api/operations.ts'
 import { linkToTask } from '../../app/address.ts'
+import type { ChartData } from '../../parts/csv.ts'
 import { Exported } from '../../parts/export.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
@@ -10,6 +11,7 @@ import { visible } from '../../text/visible.ts'
 
 export const COLOURS = 6
 
+const NAME = t('Tasks as bars of their operations')
 const MS = 1e6
 export const msText = (ms: number): string => duration(ms * MS, MS / 1000)
 
@@ -52,6 +54,15 @@ function Row({
   )
 }
 
+function dataOf({ pipelines, operations }: PipelinesAnswer): ChartData {
+  return {
+    head: [t('task'), t('duration'), ...operations.map(operationName)],
+    unit: 'ms',
+    rows: pipelines.map((one) => [String(one.task), one.duration_ms, ...one.operations_ms]),
+    write: msText,
+  }
+}
+
 export function Pipelines({ answer }: { answer: PipelinesAnswer }): VNode {
   const most = Math.max(
     1e-9,
@@ -71,7 +82,7 @@ export function Pipelines({ answer }: { answer: PipelinesAnswer }): VNode {
           </li>
         ))}
       </ul>
-      <Exported name="pipelines">
+      <Exported name={NAME} data={() => dataOf(answer)}>
         <div class="pipelines">
           {answer.pipelines.map((one) => (
             <Row key={one.task} answer={answer} of={one} most={most} />

@@ -13,6 +13,7 @@ import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod, nowNs, periodSides } from '../../app/period.ts'
 import { askedByReader, useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
+import { Exported } from '../../parts/export.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
 import { NameField } from '../../parts/name-field.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
@@ -24,6 +25,7 @@ import { visible } from '../../text/visible.ts'
 import type { Scheme } from './colours.ts'
 import { FIELDS } from './fields.ts'
 import { HostMap, chosenCell } from './map.tsx'
+import { mapData } from './map-data.ts'
 import { Meanwhile } from './meanwhile.tsx'
 import { CellPanel } from './panel.tsx'
 import { SlowNow, SlowSentence, suspected } from './now.tsx'
@@ -31,6 +33,7 @@ import { Running, runningApps, runningAsked } from './running.tsx'
 import { Slower } from './slower.tsx'
 import { slowHosts, type Slow } from './slow.ts'
 
+const MAP_NAME = t('Hosts over time')
 const HOSTS = '60'
 const FUNCTIONS = '12'
 /** An application that runs may be older than many that have ended. */
@@ -151,7 +154,9 @@ function Mapped(props: MappedProps): VNode {
       </p>
       <div class={chosen === undefined ? '' : 'beside'}>
         <div>
-          <HostMap answer={answer} scheme={scheme} bands={bandsOf(marks)} />
+          <Exported name={MAP_NAME} data={() => mapData(answer)}>
+            <HostMap answer={answer} scheme={scheme} bands={bandsOf(marks)} />
+          </Exported>
           {answer.more === true && (
             <p class="more">
               {tx('The worst {series} hosts.', { series: count(answer.series.length) })}{' '}

@@ -1,21 +1,23 @@
 // An analysis of plumb, run by plumbd: what it writes, as it comes.
 
 import type { VNode } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { beginRun, type AnalysesAnswer, type Analysis, type RunsAnswer, type ShellRun } from '../../api/shell.ts'
 import { go, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { Copy, View } from '../../parts/view.tsx'
+import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { chosenOf, commandOf, lackingOf, parametersOf } from './fields.ts'
+import { chosenOf, commandOf, keyOf, lackingOf, parametersOf, withoutValues, type Chosen } from './fields.ts'
 import { Form, useNames } from './form.tsx'
 import { Lines, StateOf, tookOf, useOutput, type Output } from './output.tsx'
+import { analysisOfLine, type Read } from './prompt.ts'
+import { PromptField } from './prompt-field.tsx'
 
 const COLUMNS: readonly Column<ShellRun>[] = [
   {
@@ -54,16 +56,6 @@ function Earlier({ runs, shown }: { runs: readonly ShellRun[]; shown: string | u
   )
 }
 
-function Prompt({ analysis }: { analysis: Analysis }): VNode {
-  const command = commandOf(analysis, chosenOf(analysis))
-  return (
-    <p class="same">
-      <code>{visible(command)}</code>
-      <Copy text={command} label={t('copy')} />
-    </p>
-  )
-}
-
 /** Of a character of the lines, and beside them: style.css has both. */
 const CHARACTER_PX = 7.3
 const BESIDE_PX = 64
@@ -73,31 +65,34 @@ function columnsOf(place: HTMLElement | null): number {
   return Math.min(400, Math.max(40, room))
 }
 
-/** What begins a run, whether one is on its way, and why it was refused. */
-function useBegin(
-  analysis: Analysis | undefined,
-  place: { readonly current: HTMLElement | null },
-): { begin: () => void; busy: boolean; refused: string } {
+interface Begin {
+  readonly begin: (analysis: Analysis, chosen: Chosen) => void
+  /** One is on its way. */
+  readonly busy: boolean
+  /** Why none was begun. */
+  readonly refused: string
+  readonly refuse: (why: string) => void
+}
+
+function useBegin(place: { readonly current: HTMLElement | null }): Begin {
   const [busy, setBusy] = useState(false)
-  const [refused, setRefused] = useState('')
-  const begin = (): void => {
-    if (analysis === undefined || busy) return
-    const lacking = lackingOf(analysis)
-    if (lacking !== undefined) {
-      setRefused(t('{lacking} is needed.', { lacking }))
-      return
-    }
+  const [refused, refuse] = useState('')
+  const begin = (analysis: Analysis, chosen: Chosen): void => {
+    if (busy) return
     setBusy(true)
-    setRefused('')
-    beginRun(analysis.analysis, parametersOf(chosenOf(analysis)), columnsOf(place.current))
+    refuse('')
+    beginRun(analysis.analysis, parametersOf(chosen), columnsOf(place.current))
       .then(
         (run) => go({ run: run.id }),
-        (error: unknown) => setRefused((error as Error).message),
+        (error: unknown) => refuse((error as Error).message),
       )
       .finally(() => setBusy(false))
   }
-  return { begin, busy, refused }
+  return { begin, busy, refused, refuse }
 }
+
+/** "plumb" stands before the line. */
+const lineOf = (command: string): string => command.replace(/^plumb /, '')
 
 function Off({ why }: { why: string }): VNode {
   return (
@@ -123,15 +118,68 @@ function sentence(output: Output | undefined): VNode {
   )
 }
 
+interface AnalysesProps {
+  readonly analyses: readonly Analysis[]
+  readonly analysis: Analysis
+  readonly runs: readonly ShellRun[]
+  readonly begin: Begin
+}
+
+/** The line and the fields: what is typed in the one is in the others once it runs. */
+function Analyses({ analyses, analysis, runs, begin }: AnalysesProps): VNode {
+  const chosen = chosenOf(analysis)
+  const command = lineOf(commandOf(analysis, chosen))
+  const [typed, type] = useState<string>()
+  const meant = typed === undefined ? undefined : analysisOfLine(typed, analyses)
+  const names = useNames(meant ?? analysis)
+  useEffect(() => type(undefined), [command])
+  const runLine = (read: Read): void => {
+    if ('error' in read) {
+      begin.refuse(read.error)
+      return
+    }
+    const values = read.chosen.map(([parameter, texts]) => [keyOf(parameter), texts] as const)
+    go({ ...withoutValues(analysis, { do: read.analysis.analysis }), ...Object.fromEntries(values) })
+    type(undefined)
+    begin.begin(read.analysis, read.chosen)
+  }
+  const runFields = (): void => {
+    const lacking = lackingOf(analysis)
+    if (lacking === undefined) begin.begin(analysis, chosen)
+    else begin.refuse(t('{lacking} is needed.', { lacking }))
+  }
+  return (
+    <>
+      <PromptField
+        analyses={analyses}
+        names={names}
+        command={command}
+        typed={typed}
+        type={type}
+        earlier={[...new Set(runs.map((run) => lineOf(run.command)))]}
+        busy={begin.busy}
+        run={runLine}
+      />
+      <div>
+        {begin.refused !== '' && (
+          <p class="notice bad" role="alert">
+            {visible(begin.refused)}
+          </p>
+        )}
+        <Form analyses={analyses} analysis={analysis} names={names} running={begin.busy} run={runFields} />
+      </div>
+    </>
+  )
+}
+
 export function ShellView(): VNode {
   const answer = useQuestion<AnalysesAnswer>('shell/analyses', {})
   const analyses = answer.data?.analyses
   const analysis = analyses?.find((one) => one.analysis === (value('do') ?? 'slow')) ?? analyses?.[0]
-  const names = useNames(answer.data?.enabled === true ? analysis : undefined)
   const shown = value('run')
   const output = useOutput(shown)
   const place = useRef<HTMLDivElement>(null)
-  const { begin, busy, refused } = useBegin(analysis, place)
+  const begin = useBegin(place)
   // Another address, so that the list is asked for again: it tells of the new run, and of its end.
   const runs = useQuestion<RunsAnswer>('shell/runs', { shown, state: output?.run?.state })
   return (
@@ -147,15 +195,7 @@ export function ShellView(): VNode {
             <Off why={data.why ?? t('plumbd has no analyses')} />
           ) : (
             <div class="shell">
-              <div>
-                <Form analyses={data.analyses} analysis={analysis} names={names} running={busy} run={begin} />
-                <Prompt analysis={analysis} />
-                {refused !== '' && (
-                  <p class="notice bad" role="alert">
-                    {visible(refused)}
-                  </p>
-                )}
-              </div>
+              <Analyses analyses={data.analyses} analysis={analysis} runs={runs.data?.runs ?? []} begin={begin} />
               <div ref={place}>
                 {output !== undefined && (
                   <Lines output={output} known={runs.data?.runs.find((run) => run.id === shown)} />

@@ -6,6 +6,8 @@ import { useCallback, useMemo } from 'preact/hooks'
 import { linkWith, refine, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
+import type { ChartData } from '../../parts/csv.ts'
+import { Exported } from '../../parts/export.tsx'
 import { Lanes, type Group } from '../../parts/lanes.tsx'
 import { t } from '../../text/t.ts'
 import { axisTime, ticks } from '../../text/times.ts'
@@ -198,14 +200,26 @@ function Legend({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
   )
 }
 
+function dataOf(tasks: StageTasks): ChartData {
+  return {
+    head: [t('lane'), t('what')],
+    unit: '',
+    rows: Array.from(tasks.task, (_, row) => [nameOf(tasks, tasks.executor[row]!), labelOf(tasks, row)]),
+    write: String,
+  }
+}
+
 export function TaskLanes({ tasks, by }: { tasks: StageTasks; by: ColouredBy }): VNode {
+  const label = t('Tasks of each executor over time')
   return (
     <>
       <Legend tasks={tasks} by={by} />
       {tasks.rows > LISTED ? (
-        <Drawn tasks={tasks} by={by} />
+        <Exported name={label} data={() => dataOf(tasks)}>
+          <Drawn tasks={tasks} by={by} />
+        </Exported>
       ) : (
-        <Lanes label={t('Tasks of each executor over time')} groups={groupsOf(tasks, by)} />
+        <Lanes label={label} groups={groupsOf(tasks, by)} />
       )}
     </>
   )

@@ -3,7 +3,7 @@
 import type { VNode } from 'preact'
 import type { Straggler, TaskInHdfs, TaskRow } from '../../api/spark.ts'
 import { linkTo } from '../../app/address.ts'
-import { Name } from '../../parts/bits.tsx'
+import { HostLink, Name } from '../../parts/bits.tsx'
 import { Cause } from '../../parts/cause.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -70,7 +70,7 @@ export function TaskPanel({ task, straggler }: { task: TaskRow; straggler: Strag
     [t('status'), word(task.status)],
     [t('duration'), task.duration_ns === undefined ? '-' : duration(task.duration_ns)],
     [t('of the median'), task.times_median === undefined ? '-' : `× ${task.times_median.toFixed(2)}`],
-    [t('host'), task.host === undefined ? '-' : <a href={linkTo('hosts', task.host)}>{visible(task.host)}</a>],
+    [t('host'), <HostLink host={task.host} />],
     [t('executor'), visible(task.executor ?? '-')],
     [t('partition'), count(task.partition)],
   ]

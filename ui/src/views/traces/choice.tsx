@@ -8,7 +8,7 @@ import { go, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Exported } from '../../parts/export.tsx'
-import { LatencyMap, type Area } from '../../parts/latency.tsx'
+import { LatencyMap, latencyData, type Area } from '../../parts/latency.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -38,6 +38,9 @@ export function Points({ rows }: { rows: readonly TraceRow[] }): VNode {
   )
 }
 
+const LATENCY = t('Durations over time')
+const COUNTED = [t('trace'), t('traces')] as const
+
 function asDistribution(counts: NonNullable<TracesAnswer['counts']>): DistributionAnswer {
   return { ...counts, of: 'duration', columns: counts.columns.map((column) => ({ ...column, calls: column.traces })) }
 }
@@ -61,12 +64,12 @@ export function Counted({ asked, rows }: { asked: Parameters; rows: readonly Tra
       <p class="quiet-text">
         {tx('All {traces} traces that match, by begin and duration:', { traces: count(counts.traces) })}
       </p>
-      <Exported name="traces">
+      <Exported name={LATENCY} data={() => latencyData({ answer: drawn, write, what: COUNTED })}>
         <LatencyMap
           answer={drawn}
           write={write}
-          what={[t('trace'), t('traces')]}
-          hint={t('A rectangle chooses some, and tells what differs in them.')}
+          what={COUNTED}
+          hint={t('A rectangle, or arrow keys and Enter, choose some, and tell what differs in them.')}
           onChoose={choose}
           {...(chosen === undefined ? {} : { chosen })}
         />
@@ -166,7 +169,7 @@ export function Differs({ asked }: { asked: Parameters }): VNode {
             </p>
           ) : (
             <>
-              <p>
+              <p role="status">
                 {tx('{aTraces} traces against {bTraces} others{more}:', {
                   aTraces: count(data.a_traces),
                   bTraces: count(data.b_traces),

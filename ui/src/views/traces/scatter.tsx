@@ -1,4 +1,4 @@
-// Traces by begin and duration; a rectangle of it becomes the filter.
+// Traces by begin and duration; a rectangle of it becomes the filter: by a drag, or by arrow keys, Shift and Enter.
 
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
@@ -7,9 +7,10 @@ import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
 import { logDomain, logPlace } from '../../marks/strip.tsx'
+import { cellsOf, onCursorKey, type Cursor } from '../../parts/cursor.ts'
 import type { Area } from '../../parts/latency.tsx'
 import { t } from '../../text/t.ts'
-import { axisTime, ticks } from '../../text/times.ts'
+import { axisTime, clockTime, ticks } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 
 const HEIGHT = 170
@@ -107,6 +108,40 @@ function areaOf(rows: readonly TraceRow[], { from, to }: Brush, width: number): 
   }
 }
 
+/** Cells for the keys: large enough to be crossed quickly, small enough to tell traces apart. */
+const GRID = { columns: 24, rows: 12, start: { x: 23, y: 11 } }
+/** The rectangle of cells is the same for any width. */
+const ANY_WIDTH = 1000
+
+function brushOf(cursor: Cursor, width: number): Brush {
+  const { left, right, low, high } = cellsOf(cursor)
+  const x = (column: number): number => LEFT + (column / GRID.columns) * (width - LEFT - RIGHT)
+  const y = (row: number): number => TOP + (1 - row / GRID.rows) * INNER
+  return { from: { x: x(left), y: y(high + 1) }, to: { x: x(right + 1), y: y(low) } }
+}
+
+function tell(rows: readonly TraceRow[], area: Area): string {
+  const { since, until, least, most } = area
+  const within = rows.filter(
+    (row) =>
+      row.begin_time_ns >= since && row.begin_time_ns < until && row.duration_ns >= least && row.duration_ns <= most,
+  ).length
+  return t('{since} to {until}, {least} to {most}: {calls} {what}', {
+    since: clockTime(since, zone.value),
+    until: clockTime(until, zone.value),
+    least: duration(least),
+    most: duration(most),
+    calls: count(within),
+    what: within === 1 ? t('trace') : t('traces'),
+  })
+}
+
+function fillBrush(context: CanvasRenderingContext2D, { from, to }: Brush): void {
+  context.globalAlpha = 0.15
+  context.fillStyle = colour('accent')
+  context.fillRect(from.x, from.y, to.x - from.x, to.y - from.y)
+}
+
 export function Scatter(props: {
   rows: readonly TraceRow[]
   chosen: Area | undefined
@@ -114,6 +149,8 @@ export function Scatter(props: {
 }): VNode {
   const { rows, chosen, onChoose } = props
   const [brush, setBrush] = useState<Brush>()
+  const [cursor, setCursor] = useState<Cursor>()
+  const framed = cursor && areaOf(rows, brushOf(cursor, ANY_WIDTH), ANY_WIDTH)
   const shownZone = zone.value
   const paint = useCallback<Painter>(
     (context, width, height) => {
@@ -128,12 +165,10 @@ export function Scatter(props: {
         context.fill()
       }
       if (chosen) frameArea(context, scale, chosen, width)
-      if (brush === undefined) return
-      context.globalAlpha = 0.15
-      context.fillStyle = colour('accent')
-      context.fillRect(brush.from.x, brush.from.y, brush.to.x - brush.from.x, brush.to.y - brush.from.y)
+      if (framed) frameArea(context, scale, framed, width)
+      if (brush) fillBrush(context, brush)
     },
-    [rows, brush, shownZone, chosen?.since, chosen?.until, chosen?.least, chosen?.most],
+    [rows, brush, cursor, shownZone, chosen?.since, chosen?.until, chosen?.least, chosen?.most],
   )
 
   const choose = (brush: Brush, width: number): void => {
@@ -145,9 +180,16 @@ export function Scatter(props: {
       <Canvas
         height={HEIGHT}
         paint={paint}
-        role="img"
-        aria-label={t('{rows} traces by begin and duration; the table below has them', { rows: count(rows.length) })}
+        tabIndex={0}
+        role="application"
+        aria-label={t(
+          '{rows} traces by begin and duration; the table below has them. Arrow keys move, with Shift they widen the rectangle, Enter chooses it',
+          { rows: count(rows.length) },
+        )}
         class="brushed"
+        onKeyDown={(event) =>
+          onCursorKey(event, GRID, cursor, setCursor, (at) => choose(brushOf(at, ANY_WIDTH), ANY_WIDTH))
+        }
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
           setBrush({ from: within(event), to: within(event) })
@@ -159,8 +201,12 @@ export function Scatter(props: {
           setBrush(undefined)
         }}
       />
-      <figcaption class="quiet-text">
-        {t('A click opens a trace; a rectangle chooses some, and tells what differs in them.')}
+      <figcaption class="quiet-text" aria-live="polite">
+        {framed === undefined
+          ? t(
+              'A click opens a trace; a rectangle, or arrow keys and Enter, choose some, and tell what differs in them.',
+            )
+          : tell(rows, framed)}
       </figcaption>
     </figure>
   )
