@@ -15,10 +15,12 @@ typedef struct LoginSources {
     gboolean secret;    /* it came under TLS: tokens and cookies are taken so alone */
 } LoginSources;
 
-/* The principal, a new string. NULL: it says nothing, or what is no login; refusals are counted and told, and kept in
- * request->refused. *negotiated: what the answer says of a login by Kerberos, a new string; NULL: nothing.
- * *token: by which, if it was one. */
-char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, char **negotiated,
-                    TokenMark *token);
+/* Does it say so by a ticket? */
+gboolean request_shows_ticket(const HttpRequest *request);
+/* What it says otherwise: the principal, a new string. NULL: nothing, or what is no login. *token: by which, if it was
+ * one. */
+char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, TokenMark *token);
+/* A refusal is counted and told, and kept in request->refused. */
+void request_refuse_login(const LoginSources *sources, HttpRequest *request, const char *peer, const char *why);
 /* What the answer says to who needs a login; borrowed. */
 const char *request_login_needed(const HttpRequest *request);

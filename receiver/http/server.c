@@ -12,6 +12,7 @@
 #include "receiver/http/answer_lines.h"
 #include "receiver/http/login_request.h"
 #include "receiver/http/server_inside.h"
+#include "receiver/http/ticket.h"
 #include "receiver/secure/transport.h"
 #include "receiver/shared/log.h"
 
@@ -59,6 +60,7 @@ void http_connection_free(HttpConnection *connection) {
     HttpExchange *exchange = g_steal_pointer(&connection->exchange);
     const gboolean asked = connection->phase >= PHASE_ANSWERING;
     g_queue_unlink(&server->connections, &connection->link);
+    ticket_leave(connection);
     unsent_remove(server->unsent, g_steal_pointer(&connection->body));
     http_connection_drop_spans(connection);
     peer_place_free(connection->place);
@@ -166,35 +168,49 @@ static char *session_of(const HttpServerOptions *options, const HttpRequest *req
     return of != NULL && g_strcmp0(of, principal) == 0 ? g_steal_pointer(&id) : NULL;
 }
 
-static void log_in(HttpConnection *connection, HttpExchange *exchange) {
+static LoginSources login_sources(const HttpConnection *connection) {
     const HttpServerOptions *options = &connection->server->options;
-    exchange->generation = security_generation(options->security);
-    if (connection->child_of) {
-        const gboolean named = strcmp(connection->child_of, ACCESS_ANONYMOUS) != 0;
-        exchange->principal = named ? g_strdup(connection->child_of) : NULL;
-        exchange->roles = ACCESS_READ;
-        return;
-    }
-    const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
-    const LoginSources sources = {options->security, options->sessions, options->audit, options->counters,
-                                  connection->secret};
-    char *found =
-        request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated, &exchange->token);
+    return (LoginSources){options->security, options->sessions, options->audit, options->counters, connection->secret};
+}
+
+/* found: whom the request names, taken over; NULL: nobody. */
+static void set_asker(HttpConnection *connection, char *found) {
+    const HttpServerOptions *options = &connection->server->options;
+    HttpExchange *exchange = connection->exchange;
+    const struct ssl_st *ssl = connection->secret ? bufferevent_openssl_get_ssl(connection->stream) : NULL;
     http_request_forget_login(&exchange->request);
     exchange->session = session_of(options, &exchange->request, found);
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
     exchange->roles = security_roles(options->security, exchange->principal, exchange->token, options->open);
 }
 
-static void begin_body(HttpConnection *connection) {
+/* By what is judged at once. */
+static void log_in(HttpConnection *connection) {
     HttpExchange *exchange = connection->exchange;
-    const HttpRequest *request = &exchange->request;
-    void *arg = connection->server->options.arg;
+    if (connection->child_of) {
+        const gboolean named = strcmp(connection->child_of, ACCESS_ANONYMOUS) != 0;
+        exchange->principal = named ? g_strdup(connection->child_of) : NULL;
+        exchange->roles = ACCESS_READ;
+        return;
+    }
+    const LoginSources sources = login_sources(connection);
+    set_asker(connection, request_login(&sources, &exchange->request, exchange->peer, &exchange->token));
+}
+
+static void begin_exchange(HttpConnection *connection) {
+    HttpExchange *exchange = connection->exchange;
     exchange->connection = connection;
     exchange->server = connection->server;
     exchange->begun_ns = now_monotonic_ns();
+    exchange->generation = security_generation(connection->server->options.security);
     g_strlcpy(exchange->peer, peer_place_name(connection->place), sizeof exchange->peer);
-    log_in(connection, exchange);
+}
+
+static void begin_body(HttpConnection *connection) {
+    const HttpExchange *exchange = connection->exchange;
+    const HttpRequest *request = &exchange->request;
+    void *arg = connection->server->options.arg;
+    http_connection_drop_spans(connection); /* the share for a ticket */
     connection->keep_alive = request->keep_alive && connection->shut_ns == 0;
     connection->chunks = request->chunks;
     connection->silent = request->method == HTTP_HEAD;
@@ -259,8 +275,10 @@ static gboolean read_head(HttpConnection *connection) {
     }
     evbuffer_drain(input, head.size_bytes);
     if (connection->head.ticket) bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
-    http_connection_drop_spans(connection); /* the share for a ticket */
     connection->head = (HttpHead){0};
+    begin_exchange(connection);
+    if (ticket_judge(connection)) return FALSE;
+    log_in(connection);
     begin_body(connection);
     return TRUE;
 }
@@ -345,6 +363,15 @@ static void read_request(HttpConnection *connection) {
     if (connection->phase == PHASE_BODY && take_body(connection)) ask(connection);
 }
 
+void http_connection_log_in(HttpConnection *connection, char *principal, const GError *error) {
+    HttpExchange *exchange = connection->exchange;
+    const LoginSources sources = login_sources(connection);
+    if (principal == NULL) request_refuse_login(&sources, &exchange->request, exchange->peer, error->message);
+    set_asker(connection, principal);
+    begin_body(connection);
+    read_request(connection);
+}
+
 static void on_readable(struct bufferevent *stream, void *connection) {
     (void)stream;
     read_request(connection);
@@ -384,7 +411,8 @@ static void on_event(struct bufferevent *stream, short what, void *arg) {
         return;
     }
     const gboolean shut = (what & BEV_EVENT_EOF) != 0 && !atomic_load(&connection->place->gave_way);
-    if (!shut || connection->phase < PHASE_ANSWERING || connection->phase == PHASE_LINGER) {
+    const gboolean waits = connection->phase == PHASE_LOGIN || connection->phase >= PHASE_ANSWERING;
+    if (!shut || !waits || connection->phase == PHASE_LINGER) {
         end_or_cut(connection);
         return;
     }
@@ -419,8 +447,9 @@ static void open_connection(HttpServer *server, PeerPlace *place, struct ssl_st 
     bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 }
 
-static void take_arrival(void *arg, const Arrival *arrival) {
+static void take_arrival(void *arg, void *item) {
     const int on = 1;
+    g_autofree Arrival *arrival = item;
     /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
     setsockopt(arrival->place->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     open_connection(arg, arrival->place, arrival->ssl, NULL);
@@ -429,13 +458,19 @@ static void take_arrival(void *arg, const Arrival *arrival) {
 static void on_arrived(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     HttpServer *server = arg;
-    arrivals_take(server->arrivals, take_arrival, server);
+    inbox_take(server->arrivals, take_arrival, server);
+}
+
+static void on_judged(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    const HttpServer *server = arg;
+    inbox_take(server->done, errand_back, NULL);
 }
 
 /* On the thread that accepts. */
-static void on_arrival(void *arg, const Arrival *arrival) {
+static void on_arrival(void *arg, Arrival *arrival) {
     const HttpServer *server = arg;
-    arrivals_put(server->arrivals, arrival);
+    inbox_put(server->arrivals, arrival);
 }
 
 /* A certificate that is none of ours is a login that was refused. */
@@ -508,6 +543,7 @@ static void look_at(HttpConnection *connection, gint64 now_ns) {
         if (passed_ns > IDLE_NS) http_connection_free(connection);
         break;
     case PHASE_HEAD:
+    case PHASE_LOGIN:
     case PHASE_BODY:
         if (passed_ns > timeout_ns) cut_off(connection, COUNTER_HTTP_SLOW_REQUEST);
         break;
@@ -541,7 +577,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
 
 /* ---- life ---- */
 
-static Acceptor *start_acceptor(HttpServer *server, gint64 tick_ns) {
+static Acceptor *make_acceptor(HttpServer *server, gint64 tick_ns) {
     const HttpServerOptions *options = &server->options;
     const AcceptorOptions acceptor = {
         .thread_name = "http-accept",
@@ -565,7 +601,7 @@ static Acceptor *start_acceptor(HttpServer *server, gint64 tick_ns) {
         .arg = server,
         .tell = tell_closed,
     };
-    return acceptor_start(&acceptor);
+    return acceptor_new(&acceptor);
 }
 
 HttpServer *http_server_new(const HttpServerOptions *options) {
@@ -573,9 +609,12 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     server->options = *options;
     g_queue_init(&server->connections);
     server->unsent = unsent_new(options->questions);
-    server->arrivals = arrivals_new();
-    server->arrived = event_new(options->base, arrivals_fd(server->arrivals), EV_READ | EV_PERSIST, on_arrived, server);
+    server->arrivals = inbox_new(arrival_drop);
+    server->arrived = event_new(options->base, inbox_fd(server->arrivals), EV_READ | EV_PERSIST, on_arrived, server);
     event_add(server->arrived, NULL);
+    server->done = inbox_new(errand_drop);
+    server->judged = event_new(options->base, inbox_fd(server->done), EV_READ | EV_PERSIST, on_judged, server);
+    event_add(server->judged, NULL);
     if (options->children_fd >= 0) {
         server->children = event_new(options->base, options->children_fd, EV_READ | EV_PERSIST, on_child, server);
         event_add(server->children, NULL);
@@ -584,7 +623,8 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     const struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
     server->tick = event_new(options->base, -1, EV_PERSIST, on_tick, server);
     event_add(server->tick, &every);
-    server->acceptor = start_acceptor(server, every_ns);
+    server->acceptor = make_acceptor(server, every_ns);
+    acceptor_start(server->acceptor);
     return server;
 }
 
@@ -594,8 +634,10 @@ void http_server_free(HttpServer *server) {
     while (server->connections.head != NULL) http_connection_free(server->connections.head->data);
     event_free(server->tick);
     event_free(server->arrived);
-    arrivals_free(server->arrivals);
+    event_free(server->judged);
+    inbox_free(server->arrivals);
     acceptor_free(server->acceptor);
+    inbox_free(server->done);
     if (server->children != NULL) event_free(server->children);
     close(server->options.listen_fd);
     unsent_free(server->unsent);

@@ -3,7 +3,7 @@
  *
  * A connection is in one of these phases, each with an end of its own, so that none lasts for ever:
  *   idle       between two requests: 60 s
- *   request    from its first byte until it is whole: timeout_ns
+ *   request    from its first byte until it is whole, and its ticket judged: timeout_ns
  *   answering  somebody works on the answer: as long as its user takes
  *   sending    the answer is there, or its pieces come: timeout_ns without a byte that is taken
  *   lingering  drops what still comes after a refusal, so that it is read before the connection ends: 2 s

@@ -8,9 +8,19 @@
 #include "receiver/http/body.h"
 #include "receiver/http/server.h"
 #include "receiver/http/unsent.h"
-#include "receiver/net/arrivals.h"
 
-typedef enum { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_ANSWERING, PHASE_PIECES, PHASE_SENDING, PHASE_LINGER } Phase;
+typedef enum {
+    PHASE_IDLE,
+    PHASE_HEAD,
+    PHASE_LOGIN,
+    PHASE_BODY,
+    PHASE_ANSWERING,
+    PHASE_PIECES,
+    PHASE_SENDING,
+    PHASE_LINGER,
+} Phase;
+
+struct HttpTicket;
 
 typedef struct HttpConnection {
     HttpServer *server;
@@ -25,15 +35,16 @@ typedef struct HttpConnection {
     HttpBody spans;    /* of a request that brings some */
     gsize spans_share; /* what of the peer's memory they have, until they are answered; or a head with a ticket */
     guint retry_after_s;
-    HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
+    HttpExchange *exchange; /* PHASE_LOGIN to PHASE_PIECES */
     gboolean keep_alive, linger;
-    gboolean secret;  /* under TLS */
-    char *child_of;   /* of a process of our own: for whom it asks; NULL: of anybody else */
-    char *negotiated; /* what a login by it is answered with; NULL: nothing */
-    gboolean chunks;  /* pieces are framed */
-    gboolean silent;  /* HEAD: no body */
-    gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
-    UnsentBody *body; /* of the answer that is being sent; NULL: none */
+    gboolean secret;           /* under TLS */
+    char *child_of;            /* of a process of our own: for whom it asks; NULL: of anybody else */
+    struct HttpTicket *ticket; /* PHASE_LOGIN; else NULL */
+    char *negotiated;          /* what a login by it is answered with; NULL: nothing */
+    gboolean chunks;           /* pieces are framed */
+    gboolean silent;           /* HEAD: no body */
+    gint64 shut_ns;            /* when the peer shut its side; 0: it has not */
+    UnsentBody *body;          /* of the answer that is being sent; NULL: none */
 } HttpConnection;
 
 struct HttpExchange {
@@ -60,8 +71,9 @@ struct HttpServer {
     GQueue connections; /* HttpConnection */
     Unsent *unsent;
     Acceptor *acceptor;
-    Arrivals *arrivals;
-    struct event *arrived, *tick;
+    Inbox *arrivals; /* Arrival */
+    Inbox *done;     /* Errand: back from the acceptor */
+    struct event *arrived, *judged, *tick;
     struct event *children; /* NULL: none */
     GByteArray *spare;      /* the memory of a body that is done with, for the next one; NULL: none */
     gsize spare_bytes;      /* that it takes, whatever is in it */
@@ -71,6 +83,8 @@ static inline gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_sy
 
 void http_connection_set_phase(HttpConnection *connection, Phase phase);
 void http_connection_free(HttpConnection *connection);
+/* Goes on with a request whose ticket was judged. principal: a new string; NULL: error says why it is none. */
+void http_connection_log_in(HttpConnection *connection, char *principal, const GError *error);
 /* The body of its request, and what of its peer's memory that takes. */
 void http_connection_drop_spans(HttpConnection *connection);
 void http_exchange_free(HttpExchange *exchange);

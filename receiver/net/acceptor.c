@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,9 +15,11 @@
 
 /* The first byte of a handshake of TLS. */
 #define TLS_FIRST 0x16
-/* Connections accepted in one round, and handshakes that go on in it: neither must keep the other waiting for long. */
+/* Connections accepted in one round, handshakes that go on in it, and errands: none must keep the others waiting for
+ * long. */
 #define ACCEPT_MAX     64
 #define HANDSHAKES_MAX 16
+#define ERRANDS_MAX    16
 /* Connections that gave way and are not closed yet. With more of them the next one waits a moment: their descriptors
  * would be missed elsewhere. */
 #define LEAVING_MAX 16
@@ -37,9 +38,11 @@ typedef struct Greeting {
 
 struct Acceptor {
     AcceptorOptions options;
+    char *thread_name;
     struct event_base *base;
-    struct event *acceptable, *tick, *wake;
-    int wake_fd;
+    struct event *acceptable, *tick, *given;
+    Inbox *inbox;     /* Errand */
+    GQueue errands;   /* Errand: taken from there */
     GQueue greetings; /* Greeting: those that came first, first */
     Strangers *strangers;
     guint handshakes; /* that went on in this round */
@@ -82,10 +85,19 @@ static void close_greeting(Greeting *greeting, Counter reason) {
 
 static void hand_over(Greeting *greeting) {
     const AcceptorOptions *options = &greeting->acceptor->options;
-    const Arrival arrival = {greeting->place, greeting->transport.ssl, transport_holds(&greeting->transport),
-                             greeting->opened_ns};
+    Arrival *arrival = g_new0(Arrival, 1);
+    *arrival =
+        (Arrival){greeting->place, greeting->transport.ssl, transport_holds(&greeting->transport), greeting->opened_ns};
     greeting_free(greeting);
-    options->arrived(options->arg, &arrival);
+    options->arrived(options->arg, arrival);
+}
+
+void arrival_drop(void *data) {
+    g_autofree Arrival *arrival = data;
+    Transport transport = {.fd = arrival->place->fd, .ssl = arrival->ssl};
+    transport_clear(&transport);
+    peer_place_free(arrival->place);
+    close(transport.fd);
 }
 
 static void on_ready(evutil_socket_t fd, short what, void *arg);
@@ -269,14 +281,29 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
     }
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *arg) { (void)fd, (void)what, (void)arg; }
+static void take_errand(void *arg, void *errand) {
+    Acceptor *acceptor = arg;
+    g_queue_push_tail(&acceptor->errands, errand);
+}
+
+static void on_given(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Acceptor *acceptor = arg;
+    inbox_take(acceptor->inbox, take_errand, acceptor);
+}
+
+static void do_errands(Acceptor *acceptor) {
+    for (int i = 0; i < ERRANDS_MAX && acceptor->errands.length > 0; i++)
+        errand_do(g_queue_pop_head(&acceptor->errands));
+}
 
 static void *acceptor_main(void *arg) {
     Acceptor *acceptor = arg;
     setpriority(PRIO_PROCESS, 0, ACCEPTOR_NICE); /* of this thread alone; nothing is lost if it may not */
     while (!atomic_load(&acceptor->stopping)) {
-        event_base_loop(acceptor->base, EVLOOP_ONCE);
+        event_base_loop(acceptor->base, EVLOOP_ONCE | (acceptor->errands.length > 0 ? EVLOOP_NONBLOCK : 0));
         acceptor->handshakes = 0;
+        do_errands(acceptor);
     }
     while (acceptor->greetings.head != NULL) close_greeting(acceptor->greetings.head->data, COUNTER_COUNT);
     return NULL;
@@ -284,30 +311,33 @@ static void *acceptor_main(void *arg) {
 
 /* ---- life ---- */
 
-Acceptor *acceptor_start(const AcceptorOptions *options) {
+Acceptor *acceptor_new(const AcceptorOptions *options) {
     Acceptor *acceptor = g_new0(Acceptor, 1);
     acceptor->options = *options;
+    acceptor->thread_name = g_strdup(options->thread_name);
     atomic_init(&acceptor->seen_ns, now_monotonic_ns());
     acceptor->strangers = strangers_new();
-    acceptor->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (acceptor->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
+    acceptor->inbox = inbox_new(errand_drop);
+    g_queue_init(&acceptor->errands);
 
     acceptor->base = event_base_new();
-    acceptor->wake = event_new(acceptor->base, acceptor->wake_fd, EV_READ | EV_PERSIST, on_wake, acceptor);
-    event_add(acceptor->wake, NULL);
+    acceptor->given = event_new(acceptor->base, inbox_fd(acceptor->inbox), EV_READ | EV_PERSIST, on_given, acceptor);
+    event_add(acceptor->given, NULL);
     acceptor->acceptable = event_new(acceptor->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, acceptor);
     event_add(acceptor->acceptable, NULL);
     const struct timeval every = {options->tick_ns / NS_PER_SEC, options->tick_ns % NS_PER_SEC / NS_PER_US};
     acceptor->tick = event_new(acceptor->base, -1, EV_PERSIST, on_tick, acceptor);
     event_add(acceptor->tick, &every);
-    thread_start(&acceptor->thread, options->thread_name, acceptor_main, acceptor);
     return acceptor;
 }
 
+void acceptor_start(Acceptor *acceptor) {
+    thread_start(&acceptor->thread, acceptor->thread_name, acceptor_main, acceptor);
+}
+
 void acceptor_stop(Acceptor *acceptor) {
-    const guint64 one = 1;
     atomic_store(&acceptor->stopping, TRUE);
-    (void)!write(acceptor->wake_fd, &one, sizeof one);
+    inbox_wake(acceptor->inbox);
     pthread_join(acceptor->thread, NULL);
 }
 
@@ -315,12 +345,16 @@ void acceptor_free(Acceptor *acceptor) {
     if (!acceptor) return;
     event_free(acceptor->acceptable);
     event_free(acceptor->tick);
-    event_free(acceptor->wake);
+    event_free(acceptor->given);
     event_base_free(acceptor->base);
     strangers_free(acceptor->strangers);
-    close(acceptor->wake_fd);
+    g_queue_clear_full(&acceptor->errands, errand_drop);
+    inbox_free(acceptor->inbox);
+    g_free(acceptor->thread_name);
     g_free(acceptor);
 }
+
+void acceptor_do(Acceptor *acceptor, Errand *errand) { inbox_put(acceptor->inbox, errand); }
 
 gint64 acceptor_seen_ns(const Acceptor *acceptor) { return atomic_load(&acceptor->seen_ns); }
 

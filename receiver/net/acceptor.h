@@ -1,11 +1,13 @@
 /* Who comes in at a port. A thread of its own accepts connections, sees by the first byte whether they are TLS, and
- * goes through their handshakes; then they are handed to the thread that serves them. Handshakes are a millisecond of a
- * processor each. So this thread has a lower priority than those that serve: peers that are there do not wait for those
- * that come, however many do, nor for those that say nothing.
+ * goes through their handshakes; then they are handed to the thread that serves them. That gives back what else is dear
+ * in a login, as errands. Handshakes are a millisecond of a processor each, tickets of Kerberos a quarter, and a file
+ * is written for them. So this thread has a lower priority than those that serve: peers that are there do not wait for
+ * those that come, however many do, nor for those that say nothing.
  *
  * Any number of such threads may accept from one socket. */
 #pragma once
 
+#include "receiver/net/errand.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
@@ -23,6 +25,9 @@ typedef struct Arrival {
     gboolean holds;     /* see transport_holds() */
     gint64 opened_ns;
 } Arrival;
+
+/* Closes one that was not taken, for an inbox. */
+void arrival_drop(void *arrival);
 
 /* What the ports have of their own. */
 typedef struct AcceptorPort {
@@ -51,7 +56,7 @@ struct AcceptorOptions {
     const atomic_uint *inside; /* those that were handed over, by all acceptors, and have not logged in: this one's part
                                 * of them counts, too, up to half of 'strangers'; NULL: nobody counts them */
     guint n_acceptors;
-    void (*arrived)(void *arg, const Arrival *arrival); /* on this thread */
+    void (*arrived)(void *arg, Arrival *arrival); /* on this thread; it is the receiver's to free */
     void *arg;
     /* On this thread: says why a connection is refused or closed, COUNTER_CLOSED_...; COUNTER_COUNT: by its peer, in
      * order. */
@@ -59,10 +64,14 @@ struct AcceptorOptions {
 };
 
 typedef struct Acceptor Acceptor;
-Acceptor *acceptor_start(const AcceptorOptions *options);
+Acceptor *acceptor_new(const AcceptorOptions *options);
+void acceptor_start(Acceptor *acceptor);
 /* Ends the thread, and closes what it still has. */
 void acceptor_stop(Acceptor *acceptor);
+/* With the errands that it has not done: nobody waits for them any more. */
 void acceptor_free(Acceptor *acceptor);
+/* Any thread. The errand is taken over, until it comes back. */
+void acceptor_do(Acceptor *acceptor, Errand *errand);
 /* Any thread: when it last went through its loop (monotonic), which it does by itself; connections that it has. */
 gint64 acceptor_seen_ns(const Acceptor *acceptor);
 guint acceptor_connections(const Acceptor *acceptor);

@@ -19,6 +19,16 @@
 /* So long a frame may take whose peer has more memory than its share, while others need some. */
 #define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
 
+/* A message of a login by Kerberos, on its way to the thread that judges it and back. */
+typedef struct LoginStep {
+    Errand errand;
+    Connection *connection; /* NULL: it is closed */
+    KerberosLogin *login;
+    GByteArray *message, *answer;
+    KerberosResult result;
+    GError *error;
+} LoginStep;
+
 struct Connection {
     NetContext *context;
     GList link;            /* in context->connections */
@@ -31,7 +41,8 @@ struct Connection {
     const PackLimit *limit; /* what its peer may add to the dictionary */
     struct event *readable, *writable, *resume;
     struct event *again;              /* for what the transport holds; NULL: it is plain, and holds nothing */
-    KerberosLogin *kerberos;          /* a login by it under way; NULL: none */
+    KerberosLogin *kerberos;          /* a login by it under way; NULL: none, or 'step' has it */
+    LoginStep *step;                  /* being judged, and nothing is read meanwhile; NULL: none */
     gboolean login_begun, login_over; /* of SASL; it is over, too, when the first frame comes */
     char *principal;                  /* who has logged in; NULL: nobody */
     TokenMark token;                  /* by which */
@@ -88,9 +99,21 @@ static void tell_audit(const Connection *connection, AuditAction action, const c
     audit_note(connection->context->audit, &event);
 }
 
+/* It has come back, or nobody waits for it any more. */
+static LoginStep *leave_step(Connection *connection) {
+    LoginStep *step = g_steal_pointer(&connection->step);
+    if (step != NULL) peer_buffer(connection->place, step->message->len, 0);
+    return step;
+}
+
 /* Closes it at the end of the round: replies in flight point into it. */
 static void give_up(Connection *connection, Counter reason) {
     if (connection->dead) return;
+    LoginStep *step = leave_step(connection);
+    if (step != NULL) {
+        step->connection = NULL;
+        atomic_store(&step->errand.in_vain, TRUE);
+    }
     connection->dead = TRUE;
     touch(connection);
     read_on(connection, FALSE);
@@ -359,20 +382,64 @@ static void answer_plain(Connection *connection, const SaslMessage *message) {
         complete_login(connection, g_steal_pointer(&principal));
 }
 
-static void answer_kerberos(Connection *connection, const SaslMessage *message) {
-    g_autoptr(GByteArray) answer = g_byte_array_new();
-    g_autoptr(GError) error = NULL;
-    switch (kerberos_login_step(connection->kerberos, message->payload, answer, &error)) {
+static void step_free(void *data) {
+    LoginStep *step = data;
+    kerberos_login_free(step->login);
+    g_byte_array_unref(step->message);
+    g_byte_array_unref(step->answer);
+    g_clear_error(&step->error);
+    g_free(step);
+}
+
+/* On the thread that accepts. */
+static void step_work(Errand *errand) {
+    LoginStep *step = (LoginStep *)errand;
+    const Bytes message = {step->message->data, step->message->len};
+    step->result = kerberos_login_step(step->login, message, step->answer, &step->error);
+}
+
+static void go_on(Connection *connection);
+
+static void step_back(Errand *errand) {
+    LoginStep *step = (LoginStep *)errand;
+    Connection *connection = step->connection;
+    if (connection == NULL) {
+        step_free(step);
+        return;
+    }
+
+    leave_step(connection);
+    connection->stranger.got_on_ns = now_monotonic_ns();
+    switch (step->result) {
     case KERBEROS_GOES_ON:
-        sasl_append_bytes(connection->out, SASL_OK, (Bytes){answer->data, answer->len});
+        connection->kerberos = g_steal_pointer(&step->login);
+        sasl_append_bytes(connection->out, SASL_OK, (Bytes){step->answer->data, step->answer->len});
         touch(connection);
         break;
-    case KERBEROS_DONE:
-        complete_login(connection, g_strdup(kerberos_login_principal(connection->kerberos)));
-        g_clear_pointer(&connection->kerberos, kerberos_login_free);
-        break;
-    case KERBEROS_REFUSED: refuse_login(connection, error->message); break;
+    case KERBEROS_DONE: complete_login(connection, g_strdup(kerberos_login_principal(step->login))); break;
+    case KERBEROS_REFUSED: refuse_login(connection, step->error->message); break;
     }
+    step_free(step);
+    if (!connection->dead) go_on(connection);
+}
+
+/* What the answer is: once it was judged. */
+static void answer_kerberos(Connection *connection, const SaslMessage *message) {
+    const NetContext *context = connection->context;
+    if (!peer_buffer(connection->place, 0, message->payload.size_bytes)) {
+        give_up(connection, COUNTER_CLOSED_BUFFERS);
+        return;
+    }
+    LoginStep *step = g_new0(LoginStep, 1);
+    step->errand = (Errand){.work = step_work, .back = step_back, .free = step_free, .home = context->done};
+    step->connection = connection;
+    step->login = g_steal_pointer(&connection->kerberos);
+    step->message = g_byte_array_new();
+    g_byte_array_append(step->message, message->payload.data, (guint)message->payload.size_bytes);
+    step->answer = g_byte_array_new();
+    connection->step = step;
+    read_on(connection, FALSE);
+    acceptor_do(context->acceptor, &step->errand);
 }
 
 static void begin_login(Connection *connection, const SaslMessage *message) {
@@ -404,7 +471,7 @@ static gsize take_login(Connection *connection, Bytes stream, gboolean *frames) 
     const guint8 *start = stream.data;
     gsize at = 0;
     *frames = FALSE;
-    while (!connection->dead && !connection->login_over && at < stream.size_bytes) {
+    while (!connection->dead && !connection->login_over && connection->step == NULL && at < stream.size_bytes) {
         SaslMessage message;
         const Bytes rest = {start + at, stream.size_bytes - at};
         switch (sasl_cut(rest, connection->login_begun, &message)) {
@@ -535,7 +602,7 @@ static void send_out(Connection *connection) {
 
     if (connection->dead) return;
     if (out->len == 0) {
-        if (!connection->paused && !connection->stalled) read_on(connection, TRUE);
+        if (!connection->paused && !connection->stalled && connection->step == NULL) read_on(connection, TRUE);
         return;
     }
 
@@ -664,7 +731,7 @@ static void tick(Connection *connection, gint64 now_ns) {
         give_up(connection, COUNTER_CLOSED_NO_LOGIN);
     } else if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_UNREAD);
-    } else if (connection->paused || connection->stalled || connection->unread_since_ns) {
+    } else if (connection->paused || connection->stalled || connection->step != NULL || connection->unread_since_ns) {
         return;
     } else if (connection->partial_bytes > 0) {
         if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)

@@ -53,6 +53,8 @@ typedef struct NetContext {
     ClosingPort port;
     Quotas *quotas;
     gboolean open;                 /* the port: see port_is_open() */
+    Acceptor *acceptor;            /* judges tickets */
+    Inbox *done;                   /* Errand: come back from there */
     guint8 *scratch;               /* NET_SCRATCH_BYTES */
     gsize scratch_used;            /* by frames that wait for the journal */
     GQueue connections;            /* Connection */

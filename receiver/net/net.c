@@ -6,8 +6,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/thread.h"
-#include "receiver/net/arrivals.h"
 #include "receiver/net/closing.h"
+#include "receiver/net/inbox.h"
 #include "receiver/net/urgent.h"
 
 /* Senders that have nothing to send ask every ten seconds: one that was idle for so long may give way to another of the
@@ -19,8 +19,8 @@ typedef struct NetThread {
     guint number;
     pthread_t thread;
     NetContext context;
-    struct event *arrived, *tick;
-    Arrivals *arrivals;
+    struct event *arrived, *done, *tick;
+    Inbox *arrivals;           /* Arrival */
     atomic_uint n_connections; /* beside those that wait */
     _Atomic gint64 seen_ns;
 } NetThread;
@@ -42,7 +42,7 @@ static gint64 tick_ns(const NetLimits *limits) {
 
 /* Those that are placed, and those that wait to be. */
 static guint connections_of(const NetThread *thread) {
-    return atomic_load(&thread->n_connections) + arrivals_waiting(thread->arrivals);
+    return atomic_load(&thread->n_connections) + inbox_waiting(thread->arrivals);
 }
 
 static NetThread *least_busy(Net *net) {
@@ -52,7 +52,7 @@ static NetThread *least_busy(Net *net) {
     return best;
 }
 
-static void on_arrival(void *arg, const Arrival *arrival) { arrivals_put(least_busy(arg)->arrivals, arrival); }
+static void on_arrival(void *arg, Arrival *arrival) { inbox_put(least_busy(arg)->arrivals, arrival); }
 
 static void tell_closed(const AcceptorOptions *options, const PeerPlace *place, Counter reason) {
     const ClosingPort port = {options->port.name, options->counters, options->audit};
@@ -65,8 +65,9 @@ static void update_count(NetThread *thread) {
     atomic_store(&thread->n_connections, thread->context.connections.length);
 }
 
-static void take_arrival(void *arg, const Arrival *arrival) {
+static void take_arrival(void *arg, void *item) {
     NetThread *thread = arg;
+    g_autofree Arrival *arrival = item;
     connection_open(&thread->context, arrival);
     update_count(thread);
 }
@@ -74,7 +75,13 @@ static void take_arrival(void *arg, const Arrival *arrival) {
 static void on_arrived(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     NetThread *thread = arg;
-    arrivals_take(thread->arrivals, take_arrival, thread);
+    inbox_take(thread->arrivals, take_arrival, thread);
+}
+
+static void on_done(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    NetThread *thread = arg;
+    inbox_take(thread->context.done, errand_back, NULL);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg) {
@@ -110,7 +117,7 @@ static void thread_init(Net *net, guint number) {
     thread->net = net;
     thread->number = number;
     atomic_init(&thread->seen_ns, clock_monotonic_ns(clock_system()));
-    thread->arrivals = arrivals_new();
+    thread->arrivals = inbox_new(arrival_drop);
 
     NetContext *context = &thread->context;
     context->base = event_base_new();
@@ -125,11 +132,15 @@ static void thread_init(Net *net, guint number) {
     context->audit = net->options.audit;
     context->quotas = net->options.quotas;
     context->open = net->options.open;
+    context->acceptor = net->acceptors[number];
+    context->done = inbox_new(errand_drop);
     connections_init(context);
 
-    const int fd = arrivals_fd(thread->arrivals);
-    thread->arrived = event_new(context->base, fd, EV_READ | EV_PERSIST, on_arrived, thread);
+    const int arrived = inbox_fd(thread->arrivals), done = inbox_fd(context->done);
+    thread->arrived = event_new(context->base, arrived, EV_READ | EV_PERSIST, on_arrived, thread);
     event_add(thread->arrived, NULL);
+    thread->done = event_new(context->base, done, EV_READ | EV_PERSIST, on_done, thread);
+    event_add(thread->done, NULL);
 
     gint64 every_ns = tick_ns(&context->limits);
     struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
@@ -140,14 +151,16 @@ static void thread_init(Net *net, guint number) {
 static void thread_clear(NetThread *thread) {
     NetContext *context = &thread->context;
     event_free(thread->arrived);
-    arrivals_free(thread->arrivals);
+    event_free(thread->done);
+    inbox_free(thread->arrivals);
+    inbox_free(context->done);
     event_free(thread->tick);
     connections_clear(context);
     event_base_free(context->base);
     intake_free(context->intake);
 }
 
-static Acceptor *start_acceptor(Net *net, guint number) {
+static Acceptor *make_acceptor(Net *net, guint number) {
     const NetOptions *options = &net->options;
     const NetProtocol *protocol = options->protocol;
     g_autofree char *name = g_strdup_printf("%s%s-%u", protocol->logs_in ? "" : "hrpc-", "accept", number);
@@ -177,28 +190,29 @@ static Acceptor *start_acceptor(Net *net, guint number) {
         .arg = net,
         .tell = tell_closed,
     };
-    return acceptor_start(&acceptor);
+    return acceptor_new(&acceptor);
 }
 
 Net *net_start(const NetOptions *options) {
     Net *net = g_new0(Net, 1);
     net->options = *options;
     net->threads = g_new0(NetThread, options->n_threads);
+    net->acceptors = g_new0(Acceptor *, options->n_threads);
+    for (guint i = 0; i < options->n_threads; i++) net->acceptors[i] = make_acceptor(net, i);
     for (guint i = 0; i < options->n_threads; i++) thread_init(net, i);
     for (guint i = 0; i < options->n_threads; i++) {
         g_autofree char *name =
             g_strdup_printf("%s-%u", options->protocol->logs_in ? "net" : options->protocol->port, i);
         thread_start(&net->threads[i].thread, name, net_main, &net->threads[i]);
     }
-    net->acceptors = g_new0(Acceptor *, options->n_threads);
-    for (guint i = 0; i < options->n_threads; i++) net->acceptors[i] = start_acceptor(net, i);
+    for (guint i = 0; i < options->n_threads; i++) acceptor_start(net->acceptors[i]);
     return net;
 }
 
 void net_stop(Net *net) {
     for (guint i = 0; i < net->options.n_threads; i++) acceptor_stop(net->acceptors[i]);
     atomic_store(&net->stopping, TRUE);
-    for (guint i = 0; i < net->options.n_threads; i++) arrivals_wake(net->threads[i].arrivals);
+    for (guint i = 0; i < net->options.n_threads; i++) inbox_wake(net->threads[i].arrivals);
     for (guint i = 0; i < net->options.n_threads; i++) pthread_join(net->threads[i].thread, NULL);
     close(net->options.listen_fd);
 }

@@ -98,7 +98,7 @@ def kerberos(make_plumbd, authority, kdc, tmp_path):
             "access__metrics": "anonymous", "access__admin": "cert:nobody", "audit__path": tmp_path / "audit.log",
         }  # fmt: skip
         plumbd = make_plumbd(**{**made, **settings})
-        plumbd.environment.update(kdc.environment)
+        plumbd.environment.update(kdc.environment, KRB5_KTNAME="FILE:/none")  # the keytab is the configured one
         return plumbd
 
     return make

@@ -2,6 +2,8 @@
 
 import base64
 import contextlib
+import fcntl
+import http.client
 import json
 import os
 import re
@@ -15,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.receiver.sender import OK, TRY_LATER
+from tests.receiver.sender import OK, TRY_LATER, span
 from tests.receiver.waiting import wait_for
 from tests.secure.conftest import SERVICES, SecureSender, ask, events, receiver, trusting
 from tests.secure.kdc import REALM
@@ -211,8 +213,8 @@ def send(kdc, authority, tmp_path_factory):
     source = Path(__file__).parent / "java/KerberosSender.java"
     subprocess.run(["javac", "-cp", libthrift(), "-d", classes, source], check=True, timeout=120)
 
-    def run(plumbd, name, principal, service="plumb", qop="auth", ca=authority.pem, spans=2):
-        arguments = [plumbd.thrift[1], kdc.folder / f"{name}.keytab", principal, service, qop, ca, spans]
+    def run(plumbd, name, principal, *somebody, service="plumb", qop="auth", ca=authority.pem, spans=2):
+        arguments = [plumbd.thrift[1], kdc.folder / f"{name}.keytab", principal, service, qop, ca, spans, *somebody]
         command = ["java", "-XX:TieredStopAtLevel=1", f"-Djava.security.krb5.conf={kdc.path}",
                    "-cp", f"{libthrift()}:{classes}", "KerberosSender", *arguments]  # fmt: skip
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
@@ -223,7 +225,8 @@ def send(kdc, authority, tmp_path_factory):
 
 
 def test_libthrift(kerberos, kdc, send, authority, tmp_path):
-    """By its role; a ticket for another service, and another quality of protection, are refused with a reason."""
+    """By its role; a ticket for another service, another quality of protection, and who wants to be somebody else, are
+    refused with a reason."""
     plumbd = kerberos().start()
     assert send(plumbd, "dn", "dn/h1.example") == [f"status {OK}"] * 2
     assert send(plumbd, "people", "people", spans=1) == [f"status {TRY_LATER}"]
@@ -231,6 +234,8 @@ def test_libthrift(kerberos, kdc, send, authority, tmp_path):
     assert other.startswith("refused ") and "for another service" in other
     (layer,) = send(plumbd, "dn", "dn/h1.example", qop="auth-conf")
     assert layer.startswith("refused ")
+    (people,) = send(plumbd, "dn", "dn/h1.example", f"people@{REALM}")
+    assert people.startswith("refused ") and "nobody may be somebody else" in people
     logins = [line["principal"] for line in events(tmp_path, "login")]
     assert logins == [f"krb5:dn/h1.example@{REALM}", f"krb5:people@{REALM}"]
 
@@ -269,6 +274,60 @@ def test_what_is_no_login(kerberos, authority):
     assert sasl(plumbd, authority, (1, b"DIGEST-MD5"))[1] == b"this receiver knows the mechanisms GSSAPI and PLAIN"
     metrics = ask(plumbd, trusting(authority), "/metrics")[1].decode()
     assert 'plumbd_connections_refused_total{reason="login refused"} 7' in metrics
+
+
+# ---- one that takes long ----
+
+
+def waiting_for(file):
+    """How many wait for a lock on it."""
+    inode = f":{file.stat().st_ino} "
+    return sum("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
+
+
+def test_nobody_waits_for_a_ticket(kerberos, kdc, authority, build_dir, tmp_path):
+    """The cache of replays is locked by us: until it is free no ticket is judged, at either port. Who is there goes on.
+    Of those that leave meanwhile nothing stays."""
+    plumbd = kerberos(access__write="anonymous", access__read="anonymous")
+    cache = tmp_path / "replays"
+    plumbd.environment["KRB5RCACHENAME"] = f"file2:{cache}"
+    plumbd.start()
+    people, sender, ticket = kdc.login("people", "people"), kdc.login("dn", "dn/h1.example"), shown_ticket(kdc)
+    assert curl(plumbd, authority, people)[0] == 200  # the cache is there
+
+    host, port = plumbd.http.rsplit(":", 1)
+    context = trusting(authority)
+    good, leaves = SecureSender(plumbd, context), SecureSender(plumbd, context)
+    reader, gone = (http.client.HTTPSConnection(host, int(port), context=context, timeout=60) for _ in range(2))
+
+    def asked(connection, **headers):
+        connection.request("GET", "/api/v1/status", headers=headers)
+        return connection
+
+    for connection in (reader, gone):
+        assert asked(connection).getresponse().read()
+    assert good.submit([span(1, 1)]).status == OK
+    with cache.open("r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        command = ["curl", "-sS", "--negotiate", "-u", ":", "--cacert", authority.pem, "-o", "/dev/null", "-w",
+                   "%{http_code}", f"https://localhost:{port}/api/v1/status"]  # fmt: skip
+        curls = subprocess.Popen(command, env=people, stdout=subprocess.PIPE)
+        to = ["--receiver", f"localhost:{plumbd.thrift[1]}", "--ca", authority.pem, "--negotiate"]
+        log = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
+        bridge = subprocess.Popen([build_dir / "spark-bridge/plumb-bridge", *to, log], env=sender)
+        wait_for(lambda: waiting_for(cache) == 2)
+
+        asked(gone, Authorization=ticket).close()
+        for message in (b"\1\0\0\0\6GSSAPI", b"\2\0\0\0\1x"):
+            leaves.write(message)
+        leaves.socket.close()
+        for k in range(2, 6):
+            assert good.submit([span(1, k)]).status == OK
+            assert asked(reader).getresponse().read()
+        assert curls.poll() is None and bridge.poll() is None
+    assert curls.communicate(timeout=60)[0] == b"200" and bridge.wait(60) == 0
+    assert {line["principal"] for line in events(tmp_path, "login")} == {f"krb5:dn/h1.example@{REALM}"}
+    wait_for(lambda: receiver(plumbd, context)["connections"] == 1)
 
 
 # ---- the keytab ----

@@ -22,8 +22,8 @@ import org.apache.thrift.transport.TSaslClientTransport;
 import org.apache.thrift.transport.TSocket;
 
 /**
- * Sends spans by libthrift's SASL with a keytab: PORT KEYTAB PRINCIPAL SERVICE QOP CA|- SPANS. Prints the statuses of
- * the answers, or why the login was refused.
+ * Sends spans by libthrift's SASL with a keytab: PORT KEYTAB PRINCIPAL SERVICE QOP CA|- SPANS [WANTS-TO-BE]. Prints the
+ * statuses of the answers, or why the login was refused.
  */
 public final class KerberosSender {
     private KerberosSender() {
@@ -99,9 +99,10 @@ public final class KerberosSender {
     private static Void send(String[] args) throws Exception {
         final Map<String, String> properties = new HashMap<>();
         properties.put(Sasl.QOP, args[4]);
+        final String somebody = args.length > 7 ? args[7] : null;
         try (TSocket socket = connect(Integer.parseInt(args[0]), args[5]);
                 TSaslClientTransport sasl =
-                        new TSaslClientTransport("GSSAPI", null, args[3], "localhost", properties, null, socket)) {
+                        new TSaslClientTransport("GSSAPI", somebody, args[3], "localhost", properties, null, socket)) {
             sasl.open();
             final TBinaryProtocol protocol = new TBinaryProtocol(sasl);
             for (int n = 0; n < Integer.parseInt(args[6]); n++) {
