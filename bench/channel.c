@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -70,16 +71,29 @@ static gssize result_of(const Channel *channel, int result, gboolean *wants_room
     }
 }
 
+/* Of the parts, what one record holds: an agent has its batch in one piece, too. */
+static gsize gather(const struct iovec *parts, guint n, guint8 record[SSL3_RT_MAX_PLAIN_LENGTH]) {
+    gsize have = 0;
+    for (guint i = 0; i < n; i++) {
+        const gsize more = MIN(parts[i].iov_len, SSL3_RT_MAX_PLAIN_LENGTH - have);
+        memcpy(record + have, parts[i].iov_base, more);
+        have += more;
+    }
+    return have;
+}
+
 gssize channel_send(Channel *channel, const struct iovec *parts, guint n, gboolean *wants_room) {
     if (channel->ssl == NULL) {
         struct msghdr message = {.msg_iov = (struct iovec *)(guintptr)parts, .msg_iovlen = n};
         *wants_room = TRUE;
         return sendmsg(channel->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
+    guint8 record[SSL3_RT_MAX_PLAIN_LENGTH];
+    const gsize size = gather(parts, n, record);
     gsize sent;
     ERR_clear_error();
     errno = 0;
-    const int result = SSL_write_ex(channel->ssl, parts[0].iov_base, parts[0].iov_len, &sent);
+    const int result = SSL_write_ex(channel->ssl, record, size, &sent);
     if (result == 1) return (gssize)sent;
     const gssize end = result_of(channel, result, wants_room);
     if (end == 0) errno = ECONNRESET;
