@@ -1,4 +1,5 @@
-/* A link that is slow between two DataNodes only, told from stored pipelines: what "slow", "nodes" and "why" answer. */
+/* A link that is slow between two hosts only: told from stored pipelines between two DataNodes, from stored reads
+ * between a DataNode and a client. What "slow", "nodes" and "why" answer. */
 #include <string.h>
 
 #include "analyzer/query/nodes/link_traces.h"
@@ -178,8 +179,153 @@ static void test_host(void) {
     g_assert_null(json_object_get(row, "link"));
 }
 
+/* ---- readers ---- */
+
+#define CLIENTS 3u
+#define READS   40u /* in a minute */
+#define PIECES  8u  /* packets of a block */
+#define BUFFER  3u  /* so many lie in the DataNode's socket */
+
+/* What each packet between them takes, in microseconds; 0: all that the DataNode sends, or the client takes. */
+typedef struct Pace {
+    guint node, client;
+    gint64 us;
+} Pace;
+
+typedef struct ReadCase {
+    const char *name;
+    Pace slow[2];         /* the slowest counts */
+    guint slow_disk;      /* of which DataNode; 0: none */
+    guint nodes;          /* so many DataNodes have blocks */
+    gboolean pieces;      /* each packet is a read, and a trace, of its own */
+    guint linked[2];      /* DataNode and client; 0: no link is found */
+    const char *hosts[4]; /* at which it is looked for */
+} ReadCase;
+
+static const ReadCase read_cases[] = {
+    {"a link", {{2, 2, 250000}}, 0, 4, FALSE, {2, 2}, {"dn2", "c2"}},
+    {"a link, where each packet is a trace", {{2, 2, 250000}}, 0, 4, TRUE, {2, 2}, {"dn2", "c2"}},
+    {"a link, seen from others", {{2, 2, 250000}}, 0, 4, FALSE, {0, 0}, {"dn1", "dn3", "c1", "c3"}},
+    {"a DataNode's network", {{2, 0, 130000}}, 0, 4, FALSE, {0, 0}, {"dn2", "c1", "c2", "dn1"}},
+    {"a client's network", {{0, 2, 130000}}, 0, 4, FALSE, {0, 0}, {"c2", "dn1", "dn2", "c1"}},
+    {"the networks of both", {{2, 0, 130000}, {0, 2, 130000}}, 0, 4, FALSE, {0, 0}, {"c2", "dn2", "c1", "dn1"}},
+    {"a link, beside a slow disk", {{2, 2, 250000}}, 3, 4, FALSE, {2, 2}, {"dn2", "c2"}},
+    {"a link, beside a DataNode's network", {{2, 2, 250000}, {4, 0, 130000}}, 0, 4, FALSE, {2, 2}, {"dn2", "c2"}},
+    {"a client that knows one DataNode", {{1, 2, 250000}}, 0, 1, FALSE, {0, 0}, {"dn1", "c2"}},
+};
+
+static gint64 piece_us(const ReadCase *c, guint node, guint client) {
+    gint64 us = 3000;
+    for (guint i = 0; i < G_N_ELEMENTS(c->slow); i++) {
+        const Pace *pace = &c->slow[i];
+        if ((pace->node == 0 || pace->node == node) && (pace->client == 0 || pace->client == client))
+            us = MAX(us, pace->us);
+    }
+    return us;
+}
+
+/* Of a block, in microseconds. */
+typedef struct Read {
+    char *server, *client; /* tracers */
+    gint64 at, disk;
+    gint64 came[PIECES]; /* to the client */
+} Read;
+
+static guint64 add_with(Files *files, guint64 parent, const char *name, gint64 times[2], const char *values) {
+    const SpanRow row = {files->trace, ++files->span,       parent, name, files->tracer,
+                         times[0],     times[1] - times[0], values, 0};
+    row_to_batch(&row, files->batch);
+    return row.span;
+}
+
+/* The DataNode puts one packet after the other into its socket, which has room for some. */
+static void add_served(Files *files, const Read *read, guint64 reader) {
+    files->tracer = read->server;
+    const guint64 serve = add(files, reader, "OpReadBlockProto", read->at + 300, read->came[PIECES - 1] + 200);
+    add_with(files, serve, "BlockSender#new", (gint64[]){read->at + 400, read->at + 500}, "block=7");
+    gint64 sent = read->at + 1000;
+    for (guint i = 0; i < PIECES; i++) {
+        const gint64 from = sent, room = i >= BUFFER ? read->came[i - BUFFER] : 0;
+        sent = MAX(from + read->disk + 20, room);
+        g_autofree char *values =
+            g_strdup_printf("bytes=65536;waitNanos=%" G_GINT64_FORMAT "000;transferNanos=%" G_GINT64_FORMAT "000",
+                            sent - from - read->disk, read->disk);
+        add_with(files, serve, "FileIoProvider#transferToSocketFully", (gint64[]){from, sent}, values);
+    }
+    files->tracer = read->client;
+}
+
+static void add_packets(Files *files, const Read *read, gboolean pieces) {
+    guint64 root = add(files, 0, "DFSInputStream#byteArrayRead", read->at, read->came[pieces ? 0 : PIECES - 1] + 100);
+    add_served(files, read, add(files, root, "BlockReaderRemote#new", read->at + 100, read->at + 1500));
+    for (guint i = 0; i < PIECES; i++) {
+        const gint64 from = i > 0 ? read->came[i - 1] : read->at + 1500;
+        if (pieces && i > 0) {
+            files->trace++;
+            root = add(files, 0, "DFSInputStream#byteArrayRead", from, read->came[i] + 100);
+        }
+        add_with(files, root, "BlockReaderRemote2#readNextPacket", (gint64[]){from, read->came[i]},
+                 "block=7;bytes=65536");
+    }
+}
+
+static void add_read(Files *files, const ReadCase *c, guint minute, guint number) {
+    const guint node = 1 + (guint)g_rand_int_range(files->rand, 0, (gint32)c->nodes), client = 1 + number % CLIENTS;
+    g_autofree char *server = g_strdup_printf("DataNode/dn%u/1", node);
+    g_autofree char *reader = g_strdup_printf("FSClient/c%u/7", client);
+    Read read = {.server = server, .client = reader, .disk = c->slow_disk == node ? 400000 : 500};
+    read.at = (gint64)minute * 60000000 + (gint64)number * 1400000;
+    for (guint i = 0; i < PIECES; i++) {
+        const gint64 us = MAX(read.disk, around(files, piece_us(c, node, client)));
+        read.came[i] = (i > 0 ? read.came[i - 1] : read.at + 1500) + us;
+    }
+    files->trace++;
+    files->span = 0;
+    files->tracer = reader;
+    add_packets(files, &read, c->pieces);
+}
+
+static void make_reads(Fixture *fixture, const ReadCase *c) {
+    Files files = {.fixture = fixture, .rand = g_rand_new_with_seed(23)};
+    files.batch = batch_new();
+    for (guint minute = 0; minute < 5; minute++)
+        for (guint i = 0; i < READS; i++) add_read(&files, c, minute, i);
+    fixture_store_batch(fixture, files.batch);
+    batch_free(files.batch);
+    g_rand_free(files.rand);
+}
+
+static void test_readers(gconstpointer data) {
+    const ReadCase *c = data;
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    make_reads(&fixture, c);
+    g_autoptr(QueryParams) params = query_params_new();
+    const Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, ANSWER_ROWS_MAX, NULL, NULL};
+    for (guint i = 0; i < G_N_ELEMENTS(c->hosts) && c->hosts[i] != NULL; i++) {
+        Dict *dict = archive_dict(fixture.archive);
+        const char *host = c->hosts[i];
+        const LinkOf of = {dict_find(dict, host, strlen(host)), TRUE, host[0] == 'c', SAMPLE_BASE_NS,
+                           SAMPLE_BASE_NS + 5 * NS_PER_MINUTE};
+        g_autoptr(GError) error = NULL;
+        LinkFound found;
+        link_find(&asked, &of, &found, &error);
+        g_assert_no_error(error);
+        g_assert_cmpuint(found.link.from != 0, ==, c->linked[0] != 0);
+        if (found.link.from == 0) continue;
+        g_autofree char *from = g_strdup_printf("dn%u", c->linked[0]), *to = g_strdup_printf("c%u", c->linked[1]);
+        g_assert_cmpstr(dict_text(dict, found.link.from, NULL), ==, from);
+        g_assert_cmpstr(dict_text(dict, found.link.to, NULL), ==, to);
+        g_assert_false(found.link.both_ways);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(read_cases); i++) {
+        g_autofree char *path = g_strdup_printf("/query/slow-links/readers, %s", read_cases[i].name);
+        g_test_add_data_func(path, &read_cases[i], test_readers);
+    }
     g_test_add_func("/query/slow-links/link", test_link);
     g_test_add_func("/query/slow-links/both-ways", test_both_ways);
     g_test_add_func("/query/slow-links/host", test_host);

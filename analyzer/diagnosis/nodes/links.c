@@ -1,5 +1,7 @@
 #include "analyzer/diagnosis/nodes/links.h"
 
+#include <math.h>
+
 #include "analyzer/diagnosis/nodes/median.h"
 #include "common/base/allowance.h"
 
@@ -28,13 +30,15 @@ static gint by_value(gconstpointer left, gconstpointer right, gpointer unused) {
     return (a > b) - (a < b);
 }
 
+static const LinkTransfer *transfer_at(const GArray *transfers, guint i) {
+    return &g_array_index(transfers, LinkTransfer, i);
+}
+
 static LinkGroup group_between(const GArray *transfers, const LinkEnds *ends) {
     g_autofree float *values = g_new(float, MAX(transfers->len, 1));
     LinkGroup group = {.n = 0};
-    for (guint i = 0; i < transfers->len && allowance_goes_on(); i++) {
-        const LinkTransfer *transfer = &g_array_index(transfers, LinkTransfer, i);
-        if (fits(transfer, ends)) values[group.n++] = (float)transfer->ns;
-    }
+    for (guint i = 0; i < transfers->len && allowance_goes_on(); i++)
+        if (fits(transfer_at(transfers, i), ends)) values[group.n++] = (float)transfer_at(transfers, i)->ns;
     if (group.n == 0) return group;
     allowance_sort(values, group.n, sizeof *values, by_value, NULL);
     group.most_ns = values[(9 * group.n + 9) / 10 - 1];
@@ -56,12 +60,37 @@ static gint by_ends_and_trace(gconstpointer left, gconstpointer right, gpointer 
     return ends != 0 ? ends : (a->trace > b->trace) - (a->trace < b->trace);
 }
 
+/* Of so many transfers of one pair. */
+static double median_of_run(const LinkTransfer *run, guint n) {
+    g_autofree float *values = g_new(float, n);
+    for (guint i = 0; i < n; i++) values[i] = (float)run[i].ns;
+    return median_of(values, n);
+}
+
+/* Without the peers that are as slow as that, where they are few: it is their own network, or another link. */
+static LinkGroup group_of_most(const GArray *sorted, const LinkEnds *ends, double slow_ns) {
+    g_autoptr(GArray) kept = g_array_new(FALSE, FALSE, sizeof(LinkTransfer));
+    guint peers = 0, slow = 0;
+    for (guint i = 0, n; i < sorted->len && allowance_goes_on(); i += n) {
+        const LinkTransfer *run = transfer_at(sorted, i);
+        n = 1;
+        while (i + n < sorted->len && by_ends(run, run + n) == 0) n++;
+        if (!fits(run, ends)) continue;
+        peers++;
+        if (n >= LINK_PARTNER_LEAST && median_of_run(run, n) >= slow_ns)
+            slow++;
+        else
+            g_array_append_vals(kept, run, n);
+    }
+    return group_between(LINK_SLOW_PEERS * slow <= peers ? kept : sorted, ends);
+}
+
 /* From how many traces are the pair's transfers? */
 static guint traces_of_pair(const GArray *sorted, guint32 from, guint32 to) {
     const LinkTransfer *before = NULL;
     guint n = 0;
     for (guint i = 0; i < sorted->len && allowance_goes_on(); i++) {
-        const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
+        const LinkTransfer *transfer = transfer_at(sorted, i);
         if (transfer->from != from || transfer->to != to) continue;
         if (before == NULL || before->trace != transfer->trace) n++;
         before = transfer;
@@ -70,10 +99,12 @@ static guint traces_of_pair(const GArray *sorted, guint32 from, guint32 to) {
 }
 
 /* How many times as long as most of what is not between the two; 0: it is no slow link, or that is not known. */
-static double measure(const GArray *sorted, SlowLink *link) {
+static double measure(const GArray *sorted, LinkUse use, SlowLink *link) {
     const LinkEnds ends[] = {{link->from, link->to, 0}, {link->from, 0, link->to}, {0, link->to, link->from}};
-    const LinkGroup pair = group_between(sorted, &ends[0]), to_others = group_between(sorted, &ends[1]),
-                    from_others = group_between(sorted, &ends[2]);
+    const LinkGroup pair = group_between(sorted, &ends[0]);
+    const double slow_ns = use == LINK_OF_READS ? pair.median_ns / LINK_TIMES_LEAST : INFINITY;
+    const LinkGroup to_others = group_of_most(sorted, &ends[1], slow_ns),
+                    from_others = group_of_most(sorted, &ends[2], slow_ns);
     link->calls = pair.n;
     link->ns = pair.median_ns;
     link->others = to_others.n + from_others.n;
@@ -87,7 +118,7 @@ static double measure(const GArray *sorted, SlowLink *link) {
 
 /* Is it the first of a pair of which the host is one end? */
 static gboolean begins_pair(const GArray *sorted, guint i, guint32 host) {
-    const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
+    const LinkTransfer *transfer = transfer_at(sorted, i);
     if (i > 0 && by_ends(transfer - 1, transfer) == 0) return FALSE;
     return (transfer->from == host || transfer->to == host) && transfer->from != transfer->to;
 }
@@ -104,7 +135,7 @@ guint32 slow_link_partner(const GArray *transfers, guint32 host) {
     double most_ns = 0;
     for (guint i = 0; i < sorted->len && allowance_goes_on(); i++) {
         if (!begins_pair(sorted, i, host)) continue;
-        const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
+        const LinkTransfer *transfer = transfer_at(sorted, i);
         const LinkEnds pair = {transfer->from, transfer->to, 0};
         const LinkGroup group = group_between(sorted, &pair);
         if (group.n < LINK_PARTNER_LEAST || group.median_ns <= most_ns) continue;
@@ -114,21 +145,21 @@ guint32 slow_link_partner(const GArray *transfers, guint32 host) {
     return partner;
 }
 
-SlowLink slow_link_find(const GArray *transfers, guint32 host) {
+SlowLink slow_link_find(const GArray *transfers, LinkUse use, guint32 host) {
     g_autoptr(GArray) sorted = sorted_by_ends(transfers);
     SlowLink best = {.from = 0};
     double best_times = 0;
     for (guint i = 0; i < sorted->len && allowance_goes_on(); i++) {
         if (!begins_pair(sorted, i, host)) continue;
-        const LinkTransfer *transfer = &g_array_index(sorted, LinkTransfer, i);
+        const LinkTransfer *transfer = transfer_at(sorted, i);
         SlowLink link = {.from = transfer->from, .to = transfer->to};
-        const double times = measure(sorted, &link);
+        const double times = measure(sorted, use, &link);
         if (times <= best_times) continue;
         best_times = times;
         best = link;
     }
 
     SlowLink back = {.from = best.to, .to = best.from};
-    best.both_ways = best.from != 0 && measure(sorted, &back) > 0;
+    best.both_ways = best.from != 0 && measure(sorted, use, &back) > 0;
     return best;
 }

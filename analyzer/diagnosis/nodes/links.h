@@ -15,6 +15,9 @@
 #define LINK_PARTNER_LEAST 3u
 /* Its median is so many times as long as nine of ten of both of those. */
 #define LINK_TIMES_LEAST 3.0
+/* Of readers, one in so many of the other servers may be as slow to the reader, and one in so many of the other readers
+ * as slow to reach: most others tell that it is not the end that they share. In pipelines they do not tell. */
+#define LINK_SLOW_PEERS 3u
 /* What takes less is never slow, ns for each MiB: a gigabyte a second. */
 #define LINK_SHORTEST_NS 1e6
 
@@ -23,6 +26,8 @@ typedef struct LinkTransfer {
     guint32 trace;    /* by any number */
     double ns;        /* waited for a MiB of it */
 } LinkTransfer;
+
+typedef enum { LINK_OF_WRITES, LINK_OF_READS } LinkUse;
 
 typedef struct SlowLink {
     guint32 from, to;    /* 0: there is none */
@@ -38,4 +43,4 @@ typedef struct SlowLink {
  * LinkTransfer, in any order. */
 guint32 slow_link_partner(const GArray *transfers, guint32 host);
 /* The link at that host with the greatest ratio. */
-SlowLink slow_link_find(const GArray *transfers, guint32 host);
+SlowLink slow_link_find(const GArray *transfers, LinkUse use, guint32 host);

@@ -14,7 +14,8 @@
 /* Functions and annotations, by dictionary id; 0: the store has none. */
 typedef struct LinkNames {
     guint32 operation; /* at a server: OpWriteBlockProto or OpReadBlockProto */
-    guint32 receive, mirror, write, transfer, wait;
+    guint32 asking;    /* of a client, in the same trace */
+    guint32 receive, mirror, write, transfer, wait, packet, block;
 } LinkNames;
 
 typedef struct LinkSample {
@@ -31,19 +32,22 @@ typedef struct Operation {
     guint32 node;
     gint64 bytes;     /* that came, or were sent to the reader */
     gint64 waited_ns; /* of a read: for the reader's socket */
+    guint64 block;    /* of a read; 0: not known */
+    gint64 sent_ns;   /* when it was through with all that it calls */
 } Operation;
 
 /* A packet, as its sender or its receiver saw it. */
 typedef struct Packet {
-    guint32 operation; /* there; 0: the client's */
+    guint64 of; /* the operation there, 0: the client's; of a read the block */
     gint64 from_ns, to_ns;
 } Packet;
 
 typedef struct LinkTrace {
     const CallTree *tree;
-    GArray *operations;     /* Operation; the first is none */
-    GArray *sent, *arrived; /* Packet; of writes */
-    guint32 *nearest;       /* operation of each node */
+    GArray *operations; /* Operation; the first is none */
+    GArray *sent;       /* Packet; of writes */
+    GArray *arrived;    /* Packet; of reads those that the reader waited for */
+    guint32 *nearest;   /* operation of each node */
 } LinkTrace;
 
 /* ---- one trace ---- */
@@ -69,9 +73,20 @@ static gint64 value_of(const SpanRec *span, guint32 key) {
     return 0;
 }
 
-static void add_packet(GArray *packets, guint32 operation, const SpanRec *span) {
-    const Packet packet = {operation, span->begin_ns, span->begin_ns + MAX(span->duration_ns, 0)};
+static gint64 end_of(const SpanRec *span) { return span->begin_ns + MAX(span->duration_ns, 0); }
+
+static void add_packet(GArray *packets, guint64 of, const SpanRec *span) {
+    const Packet packet = {of, span->begin_ns, end_of(span)};
     g_array_append_val(packets, packet);
+}
+
+static void add_call_of_read(const LinkSample *sample, LinkTrace *trace, guint32 at, const SpanRec *span) {
+    const LinkNames *names = &sample->names;
+    Operation *operation = operation_at(trace, at);
+    if (span->name == names->packet) add_packet(trace->arrived, (guint64)value_of(span, names->block), span);
+    if (at == 0 || span->name == names->operation) return;
+    operation->sent_ns = MAX(operation->sent_ns, end_of(span));
+    if (operation->block == 0) operation->block = (guint64)value_of(span, names->block);
 }
 
 static void add_call(const LinkSample *sample, LinkTrace *trace, guint32 operation, const SpanRec *span) {
@@ -82,6 +97,7 @@ static void add_call(const LinkSample *sample, LinkTrace *trace, guint32 operati
         operation_at(trace, operation)->bytes += value_of(span, lookup->bytes_key(lookup->arg));
         operation_at(trace, operation)->waited_ns += value_of(span, names->wait);
     }
+    if (sample->of->reads) add_call_of_read(sample, trace, operation, span);
     if (sample->of->reads) return;
     if (name == names->receive) add_packet(trace->arrived, operation, span);
     if (name == names->mirror || name == names->write) add_packet(trace->sent, operation, span);
@@ -90,7 +106,7 @@ static void add_call(const LinkSample *sample, LinkTrace *trace, guint32 operati
 static gint by_operation(gconstpointer left, gconstpointer right, gpointer unused) {
     const Packet *a = left, *b = right;
     (void)unused;
-    if (a->operation != b->operation) return a->operation < b->operation ? -1 : 1;
+    if (a->of != b->of) return a->of < b->of ? -1 : 1;
     if (a->from_ns != b->from_ns) return a->from_ns < b->from_ns ? -1 : 1;
     return (a->to_ns > b->to_ns) - (a->to_ns < b->to_ns);
 }
@@ -131,6 +147,22 @@ static gboolean find_waited(const LinkTrace *trace, guint i, guint32 before, gin
     return TRUE;
 }
 
+/* For how long a reader waited for what the server had put into its socket. He takes one packet after the other. */
+static gint64 find_on_the_way(const LinkTrace *trace, const Operation *operation) {
+    const Packet like = {operation->block, operation->sent_ns, G_MININT64};
+    const gint64 until_ns = trace->tree->to_ns[operation->node];
+    gint64 waited_ns = 0;
+    if (operation->block == 0) return 0;
+    const guint next = first_packet(trace->arrived, &like);
+    for (guint k = MAX(next, 1) - 1; k < trace->arrived->len && allowance_goes_on(); k++) {
+        const Packet *packet = &g_array_index(trace->arrived, Packet, k);
+        if (packet->of != operation->block && k < next) continue;
+        if (packet->of != operation->block || packet->from_ns >= until_ns) break;
+        waited_ns += MAX(MIN(packet->to_ns, until_ns) - MAX(packet->from_ns, operation->sent_ns), 0);
+    }
+    return waited_ns;
+}
+
 static void add_transfer(LinkSample *sample, const LinkTrace *trace, guint i) {
     const Operation *operation = operation_at(trace, i);
     const guint32 above = trace->tree->parent[operation->node];
@@ -138,6 +170,7 @@ static void add_transfer(LinkSample *sample, const LinkTrace *trace, guint i) {
     const guint32 caller = host_of(sample, trace->tree->span[above]);
     gint64 waited_ns = operation->waited_ns;
     if (server == 0 || caller == 0 || server == caller || operation->bytes < BYTES_LEAST) return;
+    if (sample->of->reads) waited_ns += find_on_the_way(trace, operation);
     if (!sample->of->reads && !find_waited(trace, i, trace->nearest[above], &waited_ns)) return;
     const double ns = (double)waited_ns * MIB / (double)operation->bytes;
     const guint32 number = g_hash_table_size(sample->traces);
@@ -181,22 +214,31 @@ static void add_time(QueryParams *params, const char *name, gint64 time_ns) {
     query_params_add(params, name, text);
 }
 
+/* Of whom, and by which call there. */
+typedef struct LinkEnd {
+    guint32 host, function;
+    guint traces; /* so many of it */
+} LinkEnd;
+
 /* The newest ones, whether slow or not: the fast ones count as well. */
-static json_t *list_traces(const LinkSample *sample, guint32 host, GError **error) {
+static json_t *list_traces(const LinkSample *sample, const LinkEnd *end, GError **error) {
     Dict *dict = archive_dict(sample->asked->archive);
     g_autoptr(QueryParams) params = query_params_new();
-    query_params_add(params, "function", dict_text(dict, sample->names.operation, NULL));
-    query_params_add(params, "host", dict_text(dict, host, NULL));
+    g_autofree char *limit = g_strdup_printf("%u", end->traces);
+    query_params_add(params, "function", dict_text(dict, end->function, NULL));
+    query_params_add(params, "host", dict_text(dict, end->host, NULL));
     add_time(params, "since", sample->of->since_ns);
     add_time(params, "until", sample->of->until_ns);
-    query_params_add(params, "limit", LINK_TRACES);
+    query_params_add(params, "limit", limit);
     const Asked traces = {sample->asked->archive, params, sample->asked->now_ns, sample->asked->rows_max, NULL, NULL};
     return answer_traces(&traces, error);
 }
 
-static gboolean add_traces(LinkSample *sample, guint32 host, guint spans_most, GError **error) {
-    json_auto_t *found = list_traces(sample, host, error);
+static gboolean add_traces(LinkSample *sample, LinkEnd *end, guint spans_most, GError **error) {
+    if (end->function == 0 || end->traces == 0) return TRUE;
+    json_auto_t *found = list_traces(sample, end, error);
     if (!found) return FALSE;
+    end->traces -= (guint)json_array_size(json_object_get(found, "traces"));
     gsize i;
     json_t *row;
     json_array_foreach(json_object_get(found, "traces"), i, row) {
@@ -214,6 +256,15 @@ static gboolean add_traces(LinkSample *sample, guint32 host, guint spans_most, G
     return TRUE;
 }
 
+/* A server is found by what it was asked for, a client by what it asked. Few hosts are both. */
+static gboolean add_traces_of(LinkSample *sample, guint32 host, gboolean asks, guint spans_most, GError **error) {
+    const LinkNames *names = &sample->names;
+    LinkEnd end = {host, asks ? names->asking : names->operation, LINK_TRACES};
+    if (!add_traces(sample, &end, spans_most, error)) return FALSE;
+    end.function = asks ? names->operation : names->asking;
+    return add_traces(sample, &end, spans_most, error);
+}
+
 static guint32 name_in(const Asked *asked, const char *text) {
     return dict_find(archive_dict(asked->archive), text, strlen(text));
 }
@@ -223,6 +274,9 @@ gboolean link_find(const Asked *asked, const LinkOf *of, LinkFound *found, GErro
     g_autoptr(GHashTable) traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     LinkSample sample = {.asked = asked, .of = of, .transfers = transfers, .traces = traces};
     sample.names = (LinkNames){.operation = name_in(asked, of->reads ? "OpReadBlockProto" : "OpWriteBlockProto"),
+                               .asking = name_in(asked, of->reads ? "BlockReaderRemote#new" : "DataStreamer#writeTo"),
+                               .packet = name_in(asked, "BlockReaderRemote2#readNextPacket"),
+                               .block = name_in(asked, "block"),
                                .receive = name_in(asked, "PacketReceiver#receiveNextPacket"),
                                .mirror = name_in(asked, "PacketReceiver#mirrorPacketTo"),
                                .write = name_in(asked, "DataStreamer#writeTo"),
@@ -231,11 +285,12 @@ gboolean link_find(const Asked *asked, const LinkOf *of, LinkFound *found, GErro
     *found = (LinkFound){.traces = 0};
     if (sample.names.operation == 0) return TRUE;
 
-    if (!add_traces(&sample, of->host, LINK_SPANS / 2, error)) return FALSE;
+    if (!add_traces_of(&sample, of->host, of->asks, LINK_SPANS / 2, error)) return FALSE;
     const guint32 partner = slow_link_partner(transfers, of->host);
     if (partner == 0) return TRUE;
-    if (!add_traces(&sample, partner, LINK_SPANS, error)) return FALSE;
-    *found = (LinkFound){slow_link_find(transfers, of->host), g_hash_table_size(traces), sample.spans};
+    if (!add_traces_of(&sample, partner, of->reads && !of->asks, LINK_SPANS, error)) return FALSE;
+    const LinkUse use = of->reads ? LINK_OF_READS : LINK_OF_WRITES;
+    *found = (LinkFound){slow_link_find(transfers, use, of->host), g_hash_table_size(traces), sample.spans};
     return TRUE;
 }
 

@@ -6,7 +6,7 @@
 #include "analyzer/query/nodes/cluster.h"
 
 /* So many traces of each end are looked at, and so many spans in all. */
-#define LINK_TRACES "48"
+#define LINK_TRACES 64u
 #define LINK_SPANS  120000u
 
 /* Which transfers: of blocks that are written (from client or DataNode to DataNode), or read (from DataNode to reader),
@@ -14,6 +14,7 @@
 typedef struct LinkOf {
     guint32 host; /* dictionary id */
     gboolean reads;
+    gboolean asks; /* the host is a client there, not a server */
     gint64 since_ns, until_ns;
 } LinkOf;
 

@@ -165,9 +165,10 @@ static gboolean add_holder(const Cluster *cluster, const SpellFacts *facts, json
 }
 
 /* Is it the network, of a host that is the end of links? Which of its transfers then tell: of reads, or of writes. */
-static gboolean is_network(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, gboolean *reads) {
+static gboolean is_network(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, LinkOf *of) {
     const char *function = dict_text(archive_dict(cluster->archive), facts->job.function, NULL);
-    *reads = spell->class == WORK_TRANSFER || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
+    of->reads = spell->class == WORK_TRANSFER || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
+    of->asks = spell->class == WORK_CLIENT_NETWORK;
     return !of_all(cluster, spell) &&
            (spell->class == WORK_NETWORK || spell->class == WORK_TRANSFER || spell->class == WORK_CLIENT_NETWORK);
 }
@@ -177,7 +178,7 @@ static gboolean add_link(const Cluster *cluster, const Spell *spell, const Spell
                          GError **error) {
     LinkOf of = {.host = facts->job_host, .since_ns = facts->begin_ns, .until_ns = facts->end_ns};
     LinkFound found;
-    if (!is_network(cluster, spell, facts, &of.reads)) return TRUE;
+    if (!is_network(cluster, spell, facts, &of)) return TRUE;
     if (!link_find(cluster->asked, &of, &found, error)) return FALSE;
     if (found.link.from == 0) return TRUE;
     json_object_set_new(object, "link", link_json(cluster->asked, &found));
