@@ -85,6 +85,8 @@ FAULTS = {
     "hsync-slow-disk": on_datanode("hsync", 3, "slow_writes", DISK),
     "read-slow-disk": on_datanode("read", 1, "slow_disk", DISK),
     "read-slow-network": on_datanode("read", 1, "slow_network", NETWORK),
+    # A read of a packet is a trace of its own, in which the DataNode has no part; a read of a whole file is one, too.
+    "pread-slow-network": on_datanode("pread", 1, "slow_network", NETWORK),
     "namenode-lock": Fault(
         "small",
         1,
@@ -127,7 +129,7 @@ LEARN_MINUTES = 5
 
 
 # What is counted as one operation: the last call of a file that is written, the first of one that is read.
-OPERATION = {"read": "DFSInputStream#new", "spark-read": "DFSInputStream#new"}
+OPERATION = dict.fromkeys(("read", "pread", "spark-read"), "DFSInputStream#new")
 WRITTEN = "DFSOutputStream#close"
 MINUTE_NS = 60_000_000_000
 

@@ -9,8 +9,8 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * A client of HDFS that goes on until its input ends: HdfsLoad HDFS-URL NAME KIND THREADS REPLICATION PAUSE-MS. KIND:
- * write (new files), append, hflush, hsync, read (files that it makes first), small (files of a few bytes). Says
- * "ready" after the first operation of each thread, and at the end how many there were.
+ * write (new files), append, hflush, hsync, read (files that it makes first), pread (the same, each in one call), small
+ * (files of a few bytes). Says "ready" after the first operation of each thread, and at the end how many there were.
  */
 public final class HdfsLoad {
     private static final int FILE_BYTES = 4 << 20;
@@ -69,7 +69,7 @@ public final class HdfsLoad {
     }
 
     private void prepare() throws Exception {
-        if (kind.equals("read")) {
+        if (kind.equals("read") || kind.equals("pread")) {
             for (int i = 0; i < FILES_READ; i++) {
                 write(new Path(folder, "input-" + i), FILE_BYTES / 4);
             }
@@ -99,6 +99,9 @@ public final class HdfsLoad {
                 break;
             case "read":
                 read(new Path(folder, "input-" + random.nextInt(FILES_READ)));
+                break;
+            case "pread":
+                pread(new Path(folder, "input-" + random.nextInt(FILES_READ)));
                 break;
             case "append":
                 append(file, n);
@@ -143,6 +146,12 @@ public final class HdfsLoad {
             while (in.read(data) >= 0) {
                 // the next piece
             }
+        }
+    }
+
+    private void pread(Path file) throws Exception {
+        try (FSDataInputStream in = fs.open(file)) {
+            in.readFully(0, data, 0, FILE_BYTES / 4);
         }
     }
 }
