@@ -133,17 +133,21 @@ void why_ledger(const Style *style, const json_t *ledger, GString *out) {
 
 void why_ledger_table(const Style *style, const json_t *ledger, GString *out) {
     static const TableColumn columns[] = {
-        {"  its time", TRUE, 16, 0}, {"", FALSE, 0, 0}, {"expected", FALSE, 0, 0}, {"more", FALSE, 0, 0}};
+        {"  its time", TRUE, 16, 0}, {"", FALSE, 0, 0},     {"expected", FALSE, 0, 0},
+        {"normal to", FALSE, 0, 0},  {"more", FALSE, 0, 0},
+    };
     if (!ledger || field_int(ledger, "peers") == 0) return;
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *part;
     json_array_foreach((json_t *)field_list(ledger, "parts"), i, part) {
         const double time_ns = field_number(part, "time_ns"), more_ns = field_number(part, "more_ns");
+        const double expected_ns = MAX(0, time_ns - more_ns), varies_ns = field_number(part, "varies_ns");
         g_autofree char *name = show_text(style, part, "part");
         table_cell(table, g_strdup_printf("  %s", name), COLOUR_NONE);
         table_cell(table, unit_duration(style, time_ns, 1), COLOUR_NONE);
-        table_cell(table, unit_duration(style, MAX(0, time_ns - more_ns), 1), COLOUR_NONE);
+        table_cell(table, unit_duration(style, expected_ns, 1), COLOUR_NONE);
+        table_cell(table, unit_duration(style, expected_ns + varies_ns, 1), COLOUR_NONE);
         table_cell(table, unit_duration_signed(style, more_ns, 1), COLOUR_NONE);
     }
     if (table_rows(table) > 0) table_print(table, out);

@@ -64,6 +64,7 @@ static void compare(const StageUsual *usual, const TaskTimes *times, gint64 data
             expected_ns = 0;
         }
         ledger->more_ns[k] = ledger->time_ns[k] - expected_ns;
+        ledger->varies_ns[k] = usual->varies_ns[k];
     }
     ledger->more_ns[LEDGER_DATA] = data_ns;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-LedgerOptions ledger_options(void) { return (LedgerOptions){.lambda_p = 1.6, .lambda_w = 0.25}; }
+LedgerOptions ledger_options(void) { return (LedgerOptions){.lambda_p = 1.6, .lambda_w = 0.5}; }
 
 /* What is named beside the greatest cause has one of so many parts of that. */
 #define BESIDE 2
@@ -55,14 +55,17 @@ static Account account_of_load(FeatureTopic topic) {
 }
 
 typedef struct Sum {
-    gint64 ns, most_ns; /* most: of its greatest part */
+    gint64 ns, unusual_ns, most_ns; /* unusual: of unusual parts; most: of the greatest of these */
     LedgerPart part;
     gint load;
 } Sum;
 
-static void sum_add(Sum *sum, LedgerPart part, gint64 ns, gint load) {
+/* What is left to a load has been told from what is usual by that. */
+static void sum_add(Sum *sum, const Ledger *ledger, LedgerPart part, gint64 ns, gint load) {
     if (ns <= 0) return;
     sum->ns += ns;
+    if (load < 0 && ledger->more_ns[part] <= ledger->varies_ns[part]) return;
+    sum->unusual_ns += ns;
     if (ns <= sum->most_ns) return;
     sum->most_ns = ns;
     sum->part = part;
@@ -85,11 +88,11 @@ static void leave_to_loads(const Ledger *ledger, LedgerLoads loads, Sum *sums) {
     for (guint i = 0; i < loads.n; i++) {
         if (!loads.items[i].above) continue;
         const gint64 ns = (gint64)(beyond(&loads.items[i]) / all * (double)ledger->more_ns[LEDGER_UNEXPLAINED]);
-        sum_add(&sums[account_of_load(loads.items[i].topic)], LEDGER_UNEXPLAINED, ns, (gint)i);
+        sum_add(&sums[account_of_load(loads.items[i].topic)], ledger, LEDGER_UNEXPLAINED, ns, (gint)i);
     }
 
     const Account work = cpu >= 0 ? ACCOUNT_CPU : ACCOUNT_WORK;
-    sum_add(&sums[work], LEDGER_PROCESSOR, ledger->more_ns[LEDGER_PROCESSOR], cpu);
+    sum_add(&sums[work], ledger, LEDGER_PROCESSOR, ledger->more_ns[LEDGER_PROCESSOR], cpu);
 }
 
 /* ---- causes ---- */
@@ -109,7 +112,7 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
     for (guint k = 0; k < ACCOUNT_COUNT; k++) sums[k] = (Sum){.load = -1};
     for (guint k = 0; k < LEDGER_PART_COUNT; k++)
         if (k != LEDGER_PROCESSOR && account_of[k] != ACCOUNT_NONE)
-            sum_add(&sums[account_of[k]], (LedgerPart)k, ledger->more_ns[k], -1);
+            sum_add(&sums[account_of[k]], ledger, (LedgerPart)k, ledger->more_ns[k], -1);
     leave_to_loads(ledger, loads, sums);
 
     const double least_ns = MAX(1, options->lambda_w * (double)excess_ns);
@@ -120,9 +123,11 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
     const guint looked_at = data_alone ? ACCOUNT_DATA + 1 : ACCOUNT_COUNT;
     for (guint k = 0; k < looked_at; k++) most_ns = MAX(most_ns, sums[k].ns);
     for (guint k = 0; k < looked_at; k++) {
-        if ((double)sums[k].ns < least_ns || sums[k].ns < most_ns / BESIDE) continue;
+        const gint64 ns = sums[k].unusual_ns;
+        const gboolean small = (double)ns < least_ns || ns < most_ns / BESIDE;
+        if (ns == 0 || (small && !options->small)) continue;
         causes[n++] =
-            (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(sums[k].ns, excess_ns), excess_ns, sums[k].load};
+            (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(ns, excess_ns), excess_ns, sums[k].load, small};
     }
 
     if (n == 0) return;

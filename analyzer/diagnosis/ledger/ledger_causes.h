@@ -1,7 +1,8 @@
 /* What made stragglers slow, by their ledgers: `--method ledger`.
  *
- * The cause is what has most of what the task took longer than its stage's median, if that is at least lambda_w of it;
- * what has at least lambda_w and half as much is one beside it. Parts that speak of the
+ * The cause is what has most of what the task took longer than its stage's median, if that is at least lambda_w of it,
+ * and unusual: of what varies as much among tasks that are not slow nobody can say that it made one slow (usual.h).
+ * What has at least lambda_w and half as much, and is unusual, is one beside it. Parts that speak of the
  * same thing count together: the resources of HDFS; waiting for a processor, and what is left to the host's processors;
  * writing a shuffle, and what is left to its disks; fetching one, and what is left to its network.
  *
@@ -20,8 +21,9 @@
 
 typedef struct LedgerOptions {
     double lambda_p, lambda_w;
+    gboolean small; /* what is too little to be a cause is kept, too, behind the causes */
 } LedgerOptions;
-LedgerOptions ledger_options(void); /* 1.6, 0.25 */
+LedgerOptions ledger_options(void); /* 1.6, 0.5, FALSE */
 
 /* A foreign load of a straggler's host while it ran. */
 typedef struct LedgerLoad {
@@ -39,6 +41,7 @@ typedef struct LedgerCause {
     gint64 explains_ns; /* at most the excess */
     gint64 excess_ns;
     gint load; /* index into the straggler's loads: it is that resource's; -1 */
+    gboolean small;
 } LedgerCause;
 
 /* Those of one straggler. */

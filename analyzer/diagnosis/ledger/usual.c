@@ -66,6 +66,36 @@ static void set_parts(StageUsual *usual, const LedgerTimes *times, const Normals
     usual->parts_ns[LEDGER_UNEXPLAINED] = left_ns;
 }
 
+/* ---- how much parts vary ---- */
+
+/* Up to here a normal task may have of a part, of which normal tasks have these times, in any order. */
+static double part_bound(const double *times, guint32 n, double least) {
+    g_autofree double *logs = g_new(double, (gsize)n + 1);
+    double most = 0;
+    for (guint32 i = 0; i < n; i++) {
+        logs[i] = log(times[i] + least);
+        most = MAX(most, times[i]);
+    }
+    const double middle = order_median(logs, n), deviation = robust_deviation(logs, n);
+    const double bound = exp(middle + USUAL_PART_BOUND * deviation * sqrt(1 + 1.0 / n)) - least;
+    return MAX(most, bound);
+}
+
+static void set_varies(StageUsual *usual, const LedgerTimes *times, const Normals *normals, LedgerTraced traced) {
+    const gsize n = normals->n;
+    const double least = MAX(NS_PER_MS_REAL, USUAL_PART_LEAST * (double)usual->duration_ns);
+    g_autofree double *all = g_new(double, n *LEDGER_PART_COUNT); /* those of one part together */
+    for (guint32 i = 0; i < n; i++) {
+        gint64 parts_ns[LEDGER_PART_COUNT];
+        ledger_split(ledger_times_at(times, normals->items[i].index), ns_of(normals->items[i].value), traced, parts_ns);
+        for (guint k = 0; k < LEDGER_PART_COUNT; k++) all[k * n + i] = (double)parts_ns[k];
+    }
+    for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
+        const gint64 bound_ns = ns_of(part_bound(all + k * n, normals->n, least) / NS_PER_MS_REAL);
+        usual->varies_ns[k] = MAX(0, bound_ns - usual->parts_ns[k]);
+    }
+}
+
 /* ---- the line ---- */
 
 static double amount_of(const StageUsual *usual, const TaskTimes *times) {
@@ -125,7 +155,10 @@ StageUsual stage_usual(const TaskTable *table, const Stragglers *stragglers, con
     const Normals normals = normals_of(table, stragglers, times, tasks, traced);
     StageUsual usual = {.n = normals.n, .duration_ns = ns_of(tasks->median_ms)};
     set_parts(&usual, times, &normals, traced);
-    if (normals.n > 0) set_line(&usual, times, &normals);
+    if (normals.n > 0) {
+        set_varies(&usual, times, &normals, traced);
+        set_line(&usual, times, &normals);
+    }
     g_free(normals.items);
     return usual;
 }

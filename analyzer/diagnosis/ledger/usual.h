@@ -6,13 +6,20 @@
 /* Standard deviations of normal tasks about the line, up to which a task's data explains its time. */
 #define USUAL_BOUND 3.0
 
+/* A part of a task's time is unusual when no normal task has as much of it, nor would have (in 95 of 100 cases): above
+ * two deviations of their logarithms, since times of waiting are skewed to the right. Before these are taken, each has
+ * a twentieth of the usual time more: what is less than that is not told apart. */
+#define USUAL_PART_BOUND 2.0
+#define USUAL_PART_LEAST 0.05
+
 typedef struct StageUsual {
-    guint32 n;                          /* normal tasks (counted, no stragglers) that it is of; 0: nothing is known */
-    gint64 duration_ns;                 /* the median of the stage's counted tasks */
-    gint64 parts_ns[LEDGER_PART_COUNT]; /* which add up to it */
-    gboolean by_records;                /* the line is over records in place of bytes */
-    double amount;                      /* that is usual; 0: unknown, and then there is no line */
-    double ns_per_unit;                 /* by which more of it makes a task longer */
+    guint32 n;                           /* normal tasks (counted, no stragglers) that it is of; 0: nothing is known */
+    gint64 duration_ns;                  /* the median of the stage's counted tasks */
+    gint64 parts_ns[LEDGER_PART_COUNT];  /* which add up to it */
+    gint64 varies_ns[LEDGER_PART_COUNT]; /* so much more of a part is not unusual */
+    gboolean by_records;                 /* the line is over records in place of bytes */
+    double amount;                       /* that is usual; 0: unknown, and then there is no line */
+    double ns_per_unit;                  /* by which more of it makes a task longer */
     double deviation_ns, spread,
         middle; /* of normal tasks: about the line; of their amounts the sum of squares, mean */
 } StageUsual;

@@ -56,6 +56,7 @@ static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
     if (wanted->pcc.lambda_cq > 1) return fail(error, PLUMB_ERROR_INPUT, "lambda_cq is a quantile: give 0 to 1");
 
     wanted->pcc.whole_application = scope == 1;
+    wanted->ledger.small = wanted->bigroots.keep == KEEP_ALL;
     return TRUE;
 }
 
@@ -106,6 +107,7 @@ static GArray *run_method(const AppTasks *tasks, const Stragglers *stragglers, c
 }
 
 static gboolean is_cause(const Found *found, guint item) {
+    if (found->ledger) return !g_array_index(found->items, LedgerCause, item).small;
     return found->wanted->method != BY_BIGROOTS || g_array_index(found->items, Evidence, item).verdict == VERDICT_CAUSE;
 }
 

@@ -197,7 +197,9 @@ void app_ledger_free(AppLedger *ledger) {
 
 const LedgerCause *app_ledger_main(const AppLedger *ledger, guint32 straggler) {
     const guint32 first = ledger->first[straggler];
-    return first < ledger->first[straggler + 1] ? &g_array_index(ledger->causes, LedgerCause, first) : NULL;
+    if (first == ledger->first[straggler + 1]) return NULL;
+    const LedgerCause *cause = &g_array_index(ledger->causes, LedgerCause, first);
+    return cause->small ? NULL : cause;
 }
 
 gint ledger_cause_feature(const AppLedger *ledger, const LedgerCause *cause) {

@@ -38,6 +38,7 @@ static json_t *parts_json(const AppLedger *ledger, const Ledger *its, const Task
         json_object_set_new(object, "part", json_string(ledger_part_name(part)));
         json_object_set_new(object, "time_ns", json_integer(its->time_ns[k]));
         json_object_set_new(object, "more_ns", json_integer(its->more_ns[k]));
+        json_object_set_new(object, "varies_ns", json_integer(its->varies_ns[k]));
         if (hdfs && its->traced >= TRACED_HDFS && ledger_part_resources(part) != 0 && its->time_ns[k] > 0)
             json_object_set_new(object, "servers", servers_json(ledger, part, its->more_ns[k], hdfs));
         json_array_append_new(list, object);
@@ -66,11 +67,12 @@ json_t *ledger_cause_json(const AppLedger *ledger, const LedgerCause *cause) {
     json_object_set_new(object, "kind", json_string("ledger"));
     json_object_set_new(object, "topic", json_string(feature_topic_name(cause->topic)));
     json_object_set_new(object, "unit", json_string("ms"));
-    json_object_set_new(object, "verdict", json_string(verdict_name(VERDICT_CAUSE)));
+    json_object_set_new(object, "verdict", json_string(verdict_name(cause->small ? VERDICT_SMALL : VERDICT_CAUSE)));
     json_object_set_new(object, "part", json_string(ledger_part_name(cause->part)));
     json_set_number(object, "measured", (double)cause->explains_ns / NS_PER_MS);
     json_set_number(object, "value", (double)cause->explains_ns / NS_PER_MS);
-    json_set_number(object, "bound", ledger->input.options.lambda_w * (double)cause->excess_ns / NS_PER_MS);
+    if (!cause->small)
+        json_set_number(object, "bound", ledger->input.options.lambda_w * (double)cause->excess_ns / NS_PER_MS);
     if (cause->load < 0) return object;
     const LedgerLoad *load = &ledger->loads[(gsize)cause->straggler * ledger->foreign.n + (guint)cause->load];
     json_set_number(object, "load", load->value);

@@ -24,7 +24,7 @@ const THRESHOLDS: Readonly<Record<Method, readonly Threshold[]>> = {
     { name: 'lambda_e', sign: 'λe', usual: '0.7' },
     W,
   ],
-  ledger: [P, W],
+  ledger: [P, { ...W, usual: '0.5' }],
   pcc: [
     { name: 'lambda_ca', sign: 'λca', usual: '0.3' },
     { name: 'lambda_cq', sign: 'λcq', usual: '0.9' },
