@@ -49,6 +49,7 @@ static const Question questions[] = {
     {"trace", answer_trace, ALLOW("id", "limit", "part")},
     {"trace/columns", answer_trace_columns, ALLOW("id", "columns", "part")},
     {"trace/find", answer_trace_find, ALLOW("id", "text", "part", "limit")},
+    {"trace/notes", answer_trace_notes, ALLOW("id", "part")},
     {"span", answer_span, ALLOW("id")},
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "by", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},

@@ -67,6 +67,7 @@ static void ask_all(Archive *archive) {
         "trace/columns?id=%1",
         "trace/columns?id=%1&columns=self,critical",
         "trace/find?id=%1&text=op",
+        "trace/notes?id=%1",
         "diff?a=..2h&b=2h..",
         "apps",
         "advise?app=app-0&all=true",

@@ -357,7 +357,7 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     guint64 trace_id;
     http_job_set_peer(job, http_exchange_principal(exchange), http_exchange_peer(exchange));
     if (http_exchange_request(exchange)->gzip) http_job_set_gzip(job);
-    static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
+    static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "trace/notes", "span", "why", NULL};
     if (g_strv_contains(of_traces, question))
         add_asked_trace(job, parameters->id);
     else if (jaeger_asks_for(question, &trace_id) || zipkin_asks_for(question, &trace_id) ||

@@ -55,6 +55,23 @@ static void check_row(const json_t *columns, const json_t *span, gsize row, gint
     g_assert_cmpint(cell(columns, "flags", row), ==, flags_of(span));
 }
 
+/* Each note of the trace's spans, in their order, and no other. */
+static void check_notes(Fixture *fixture, const char *asked, const json_t *spans) {
+    json_auto_t *answer = fixture_answer(fixture, "trace/notes", asked);
+    gsize row, i, at = 0;
+    json_t *span, *note;
+    json_array_foreach(spans, row, span) {
+        json_array_foreach(json_object_get(span, "notes"), i, note) {
+            g_assert_cmpint(cell(answer, "row", at), ==, row);
+            g_assert_cmpint(cell(answer, "after", at), ==,
+                            number_at(note, "time_ns") - number_at(span, "begin_time_ns"));
+            at++;
+        }
+    }
+    g_assert_cmpint(number_at(answer, "rows"), ==, at);
+    g_assert_null(json_object_get(answer, "more"));
+}
+
 static void check_trace(Fixture *fixture, guint64 id) {
     g_autofree char *asked = g_strdup_printf("id=%016" G_GINT64_MODIFIER "x", id);
     g_autofree char *all = g_strconcat(asked, "&" ALL, NULL);
@@ -78,6 +95,7 @@ static void check_trace(Fixture *fixture, guint64 id) {
         check_row(columns, span, row, depth == 0 || orphan ? -1 : last[depth - 1]);
         last[depth] = (gint64)row;
     }
+    check_notes(fixture, asked, spans);
 }
 
 static void test_same_as_trace(void) {

@@ -64,6 +64,7 @@ static const struct Case {
     {"trace__columns-times", "trace/columns", "id=0000000000000001&columns=self,critical,id_high,id_low"},
     {"trace__find", "trace/find", "id=0000000000000001&text=path=&limit=1"},
     {"trace__find-more", "trace/find", "id=0000000000000001&text=bytes=&limit=2"},
+    {"trace__notes", "trace/notes", "id=0000000000000001"},
     {"span", "span", "id=00000000000000010000000000000005"},
     {"diff-periods", "diff", "a=60m..59m&b=59m.."},
     {"diff-hosts", "diff", "a=60m..59m&b=59m..&by=host&role=datanode"},

@@ -286,6 +286,7 @@ static const struct {
     {"trace/columns", "id=1000000000000001", 0},
     {"trace/columns", "id=2000000000000003&columns=self,critical", 0},
     {"trace/find", "id=1000000000000001&text=f0", 0},
+    {"trace/notes", "id=1000000000000001", 0},
     {"span", "id=100000000000000100000000000003e9", 0},
     {"diff", "a=..1m&b=1m..", 0},
     {"diff", "a=..1m&b=1m..&sort=z&limit=5", 0},

@@ -78,7 +78,8 @@ QUESTIONS = (
     "hosts slow bottleneck samples verify traces?limit=100"
 ).split()
 OF_A_TRACE = (
-    "/api/v1/trace?id={id} /api/v1/trace/columns?id={id} /api/v1/trace/find?id={id}&text=a /api/v1/why?id={id} "
+    "/api/v1/trace?id={id} /api/v1/trace/columns?id={id} /api/v1/trace/find?id={id}&text=a "
+    "/api/v1/trace/notes?id={id} /api/v1/why?id={id} "
     "/api/v1/span?id={id}0000000000000001 /api/traces/{id} /api/v3/traces/{id} /api/v2/trace/{id} "
     "/span/{id}0000000000000001 /span/{id}0000000000000001/children"
 ).split()

@@ -151,6 +151,18 @@ static void set_parents(Calls *calls, guint32 slot, const SpanRec *span) {
     }
 }
 
+static void add_notes(Calls *calls, guint32 slot, const SpanRec *span, guint most) {
+    SpanCursor cursor = span_cursor(span);
+    for (SpanNote note; span_next_note(&cursor, &note);) {
+        CallNote one = {.slot = slot};
+        calls->more_notes = calls->notes->len >= most;
+        if (calls->more_notes) return;
+        if (__builtin_sub_overflow(note.time_ns, span->begin_ns, &one.after_ns))
+            one.after_ns = note.time_ns < span->begin_ns ? G_MININT64 : G_MAXINT64;
+        g_array_append_val(calls->notes, one);
+    }
+}
+
 static gboolean add_span(Gather *g, const SpanRec *span, GError **error) {
     Calls *calls = g->calls;
     guint32 kind = 0;
@@ -167,6 +179,7 @@ static gboolean add_span(Gather *g, const SpanRec *span, GError **error) {
     if (span->duration_ns < 0) call->flags |= NODE_REVERSED;
     if (span->flags & SPAN_MILLISECONDS) call->flags |= CALL_MILLISECONDS;
     if (span->n_notes > 0) call->flags |= CALL_NOTES;
+    if (span->n_notes > 0 && g->wanted->notes_max > 0) add_notes(calls, slot, span, g->wanted->notes_max);
     if (found) call->flags |= CALL_FOUND;
     set_parents(calls, slot, span);
     if (span->n_parents == 0) trace_task_add_own(calls->tasks, calls->archive, calls->trace_id, span);
@@ -245,6 +258,8 @@ Calls *calls_load(const Asked *asked, const CallsAsked *wanted, GError **error) 
     calls->first_part = wanted->first_part;
     calls->kinds = g_array_new(FALSE, FALSE, sizeof(CallKind));
     calls->others = g_array_new(FALSE, FALSE, sizeof(OtherParent));
+    calls->notes = g_array_new(FALSE, FALSE, sizeof(CallNote));
+    calls_charge(calls, wanted->notes_max * sizeof(CallNote));
     calls->tasks = json_array();
     calls_add(calls); /* the trace */
     calls_charge(calls, sizeof(Call));
@@ -275,6 +290,7 @@ void calls_free(Calls *calls) {
     for (guint i = 0; i < calls->kinds->len; i++) g_free(g_array_index(calls->kinds, CallKind, i).span);
     g_array_unref(calls->kinds);
     g_array_unref(calls->others);
+    g_array_unref(calls->notes);
     json_decref(calls->tasks);
     g_free(calls->calls);
     allowance_hold(&calls->charged, 0);

@@ -11,6 +11,8 @@
 
 /* As many spans at most are in one answer; of a larger trace some of its parts. */
 #define CALLS_MAX_SPANS 4000000u
+/* And the times of as many notes. */
+#define CALLS_MAX_NOTES 100000u
 
 /* Of a row. The first four are NodeFlags. */
 typedef enum {
@@ -60,6 +62,13 @@ typedef struct OtherParent {
     SpanId id;
 } OtherParent;
 
+/* When a note was written. */
+typedef struct CallNote {
+    guint32 slot;
+    guint32 row;     /* counted from 1; 0: not known yet, or the span is none */
+    gint64 after_ns; /* the begin of its call */
+} CallNote;
+
 typedef struct Calls {
     Archive *archive;
     guint64 trace_id;
@@ -67,7 +76,9 @@ typedef struct Calls {
     guint32 n, room;
     GArray *kinds;  /* CallKind */
     GArray *others; /* OtherParent, by slot, in the order of the call */
-    json_t *tasks;  /* of Spark, which the trace says itself that it is of */
+    GArray *notes;  /* CallNote, by slot */
+    gboolean more_notes;
+    json_t *tasks; /* of Spark, which the trace says itself that it is of */
     CallCounts counts;
     gint64 begin_ns, end_ns; /* least begin and greatest end */
     guint parts, first_part, loaded;
@@ -81,6 +92,7 @@ typedef struct CallsAsked {
     gboolean times;   /* kinds have what times are computed from */
     const char *find; /* in lower case; NULL: nothing is looked for */
     gsize row_bytes;  /* what will be made of each */
+    guint notes_max;  /* times of notes that are kept; 0: none is */
 } CallsAsked;
 
 /* "id" and "part" of a question. */

@@ -6,6 +6,7 @@
 
 /* A new reference, or NULL with *error. */
 json_t *answer_trace_columns(const Asked *asked, GError **error);
+json_t *answer_trace_notes(const Asked *asked, GError **error);
 json_t *answer_trace_find(const Asked *asked, GError **error);
 json_t *answer_task_columns(const Asked *asked, GError **error);
 json_t *answer_span(const Asked *asked, GError **error);
