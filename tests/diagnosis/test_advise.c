@@ -334,6 +334,16 @@ static void test_idle(void) {
     made.facts->run_ms = 280000;
     made.facts->end_ms = 59999; /* the start is most of it */
     ASSERT_FINDS(made, "idle", FALSE);
+    made.facts->end_ms = 100000;
+    made_set(&made, "spark.master", "local[4]"); /* one JVM: no executor can go */
+    made.facts->most_tasks = 9;
+    g_autoptr(Advice) local = advise(made.facts, FALSE);
+    const Finding *idle = finding_of(local, "idle");
+    g_assert_cmpuint(idle->changes->len, ==, 0);
+    g_assert_nonnull(strstr(idle->advice, "local[N]"));
+    g_assert_cmpstr(g_ptr_array_index(idle->evidence, 1), ==, "4 tasks could run at once; 4 did at most");
+    made_set(&made, "spark.master", "yarn");
+    made.facts->most_tasks = 2;
 
     /* Slow hosts held them up: it is not the job. */
     made.facts->end_ms = 100000;

@@ -31,7 +31,9 @@ void rule_nodes(const AdviseFacts *facts, Advice *advice);
 
 /* Do slow hosts explain enough that times do not tell of the job? Then says so for the rule. */
 gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *rule);
-/* "spark.executor.memory"; of a local master, where the driver runs the tasks, its memory. */
+/* Is it of a local master, where the driver runs the tasks? */
+gboolean runs_in_driver(const AdviseFacts *facts);
+/* "spark.executor.memory"; there that of the driver. */
 const char *memory_key(const AdviseFacts *facts);
 /* What executors of a profile asked for, in bytes: of heap, and beside it. */
 double memory_asked(const AdviseFacts *facts, gint64 profile);

@@ -106,13 +106,19 @@ void rule_idle(const AdviseFacts *facts, Advice *advice) {
     g_autofree char *out = core_time_text(out_ms);
     finding->what = g_strdup_printf("%.0f %% of what the executors held was idle beside running tasks.",
                                     100 * share_of(idle_ms, held_ms));
-    finding_evidence(finding, "%u executors held %s; tasks ran for %s", facts->executors->len, held, run);
-    finding_evidence(finding, "%u tasks could run at once; %u did at most", facts->slots, facts->most_tasks);
+    finding_evidence(finding, "%u executor%s held %s; tasks ran for %s", facts->executors->len,
+                     facts->executors->len == 1 ? "" : "s", held, run);
+    /* A task counts until the driver has its result: on a busy one more of them seem to run than can. */
+    finding_evidence(finding, "%u tasks could run at once; %u did at most", facts->slots,
+                     MIN(facts->most_tasks, facts->slots));
     if (out_ms > 0)
         finding_evidence(finding, "%s of it are left out: executors got no more tasks after failures there", out);
     finding->cost_ms = idle_ms;
     finding->share = share_of(idle_ms, held_ms);
-    if (out_ms <= 0 && facts->most_tasks < PEAK_ROOM * facts->slots) {
+    if (runs_in_driver(facts)) {
+        finding->advice = g_strdup("All runs in one JVM, so executors cannot go: a master of fewer cores, local[N], "
+                                   "leaves them to others.");
+    } else if (out_ms <= 0 && facts->most_tasks < PEAK_ROOM * facts->slots) {
         finding->saves_ms = idle_ms * (1 - share_of(facts->most_tasks, facts->slots));
         fewer_cores(facts, finding);
     } else if (!advise_flag(facts, "spark.dynamicAllocation.enabled")) {

@@ -18,11 +18,13 @@
 #define OVERHEAD_HIGH  0.9
 #define OVERHEAD_ROOM  1.25
 
-const char *memory_key(const AdviseFacts *facts) {
+gboolean runs_in_driver(const AdviseFacts *facts) {
     const char *master = advise_setting(facts, "spark.master");
-    return master != NULL && g_str_has_prefix(master, "local") && !g_str_has_prefix(master, "local-cluster")
-               ? "spark.driver.memory"
-               : "spark.executor.memory";
+    return master != NULL && g_str_has_prefix(master, "local") && !g_str_has_prefix(master, "local-cluster");
+}
+
+const char *memory_key(const AdviseFacts *facts) {
+    return runs_in_driver(facts) ? "spark.driver.memory" : "spark.executor.memory";
 }
 
 double memory_asked(const AdviseFacts *facts, gint64 profile) {
