@@ -135,6 +135,23 @@ SSL *tls_session_new(SSL_CTX *context, gboolean ahead) {
     return ssl;
 }
 
+/* OpenSSL keeps the certificate, and those that were shown with it, for the life of the connection, each with its key,
+ * taken apart. The key goes when another one takes its place: this one is none, of an algorithm that nobody knows
+ * (1.2.3.4). Tickets were sealed before, and have the certificate as it came. */
+void tls_session_shrink(SSL *ssl) {
+    static const unsigned char no_key[] = {0x30, 0x0b, 0x30, 0x05, 0x06, 0x03, 0x2a,
+                                           0x03, 0x04, 0x03, 0x02, 0x00, 0x00};
+    STACK_OF(X509) *others = SSL_get_peer_cert_chain(ssl);
+    while (sk_X509_num(others) > 0) X509_free(sk_X509_pop(others));
+
+    const X509 *own = SSL_get0_peer_certificate(ssl);
+    if (own == NULL) return;
+    X509_PUBKEY *key = X509_get_X509_PUBKEY(own);
+    const unsigned char *at = no_key;
+    if (d2i_X509_PUBKEY(&key, &at, sizeof no_key) == NULL) g_error("no memory for a connection with TLS");
+    ERR_clear_error();
+}
+
 gint64 tls_context_ends_s(const SSL_CTX *context) {
     struct tm utc;
     if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(context)), &utc) != 1) return 0;

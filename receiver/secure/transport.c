@@ -34,6 +34,7 @@ int transport_greet(Transport *transport) {
     const int result = SSL_do_handshake(transport->ssl);
     if (result != 1) return (int)result_of(transport, result);
     transport->holds = SSL_has_pending(transport->ssl);
+    tls_session_shrink(transport->ssl);
     return 1;
 }
 

@@ -13,6 +13,7 @@ endforeach()
 plumb_test(test_receiver_records
     SOURCES ${receiver_tests}/test_records.c ${receiver_tests}/fixture.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
     LINK plumbd_core LABELS threads)
+plumb_test(test_receiver_transport SOURCES ${receiver_tests}/test_transport.c LINK plumbd_core PkgConfig::OPENSSL)
 # Files that fail: its functions stand before the C library's.
 plumb_test(test_receiver_journal_faults SOURCES ${receiver_tests}/test_journal_faults.c ${fault_layer}
     LINK plumbd_core ${CMAKE_DL_LIBS})
