@@ -43,6 +43,21 @@ static void test_cut(void) {
     }
 }
 
+static void test_cut_name(void) {
+    static const struct {
+        const char *name;
+        guint width;
+        const char *cut;
+    } cases[] = {{"Protocol#create", 15, "Protocol#create"}, {"Protocol#create", 14, "Protoc…#create"},
+                 {"Protocol#create", 11, "Pro…#create"},     {"Protocol#create", 10, "Protocol#…"},
+                 {"completeFile", 9, "complete…"},           {"Protocol#create", 0, ""}};
+    Style style = style_plain();
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *cut = text_cut_name(&style, cases[i].name, cases[i].width);
+        g_assert_cmpstr(cut, ==, cases[i].cut);
+    }
+}
+
 static void test_nearest(void) {
     static const char *const known[] = {"status", "functions", "forest", "traces", "trace",
                                         "diff",   "import",    "export", NULL};
@@ -63,6 +78,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/text/clean", test_clean);
     g_test_add_func("/text/cut", test_cut);
+    g_test_add_func("/text/cut_name", test_cut_name);
     g_test_add_func("/text/nearest", test_nearest);
     return g_test_run();
 }

@@ -170,7 +170,7 @@ static void print_cell(const Table *table, const Cell *cell, guint width, GStrin
     } else if (cell->prefix != NULL) {
         g_string_append(out, cell->prefix);
     }
-    g_autofree char *cut = text_cut(&table->style, cell->text, width - prefix_width);
+    g_autofree char *cut = text_cut_name(&table->style, cell->text, width - prefix_width);
     style_append(&table->style, cell->colour, cut, out);
 }
 

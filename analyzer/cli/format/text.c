@@ -1,6 +1,11 @@
 #include "analyzer/cli/format/text.h"
 
+#include <string.h>
+
 #include "common/base/harmless.h"
+
+/* Of a class so much is left at least, the mark included. */
+#define CLASS_MIN 4u
 
 char *text_clean(const Style *style, const char *text) { return harmless_text(text, !style->utf8, 0); }
 
@@ -28,4 +33,12 @@ char *text_cut(const Style *style, const char *text, guint width) {
         taken += next;
     }
     return g_strdup_printf("%.*s%s", (int)(p - text), text, mark);
+}
+
+char *text_cut_name(const Style *style, const char *name, guint width) {
+    const char *method = strchr(name, '#');
+    const guint kept = method != NULL ? text_width(method) : 0;
+    if (kept == 0 || text_width(name) <= width || kept + CLASS_MIN > width) return text_cut(style, name, width);
+    g_autofree char *whole = g_strndup(name, (gsize)(method - name)), *class = text_cut(style, whole, width - kept);
+    return g_strconcat(class, method, NULL);
 }

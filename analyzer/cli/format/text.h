@@ -11,3 +11,6 @@ guint text_width(const char *text);
 
 /* Cut to at most 'width' columns; an ellipsis marks the cut. */
 char *text_cut(const Style *style, const char *text, guint width);
+/* The same, but of "ClientNamenodeProtocol#create" the class is cut, as "ClientNa…#create": by what comes after it such
+ * names are told apart. */
+char *text_cut_name(const Style *style, const char *name, guint width);
