@@ -32,6 +32,7 @@ static const Call client_calls[] = {
     {"DFSStripedOutputStream#flushInternal", CALL_ASYNC},
     {"DFS*", CALL_WAIT},
     {"DistributedFileSystem#*", CALL_WAIT},
+    {"completeFile", CALL_SLEEP}, /* for 400 ms and more, until the NameNode has heard of the last block */
     {"BlockReaderRemote#new", CALL_ASK},
     {"BlockReader*", CALL_WAIT},
     {"ClientNamenodeProtocol#*", CALL_RPC},

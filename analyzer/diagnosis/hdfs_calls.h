@@ -7,8 +7,9 @@ typedef enum {
     CALL_APPLICATION, /* not of HDFS: a task, an operation, the caller's own functions */
     CALL_WORK,        /* computes */
     CALL_WAIT,        /* waits for another process, which is traced itself or not at all */
-    CALL_RPC,         /* the same, for an answer of the NameNode */
-    CALL_ASK,         /* the same, until a DataNode that it asks for something begins with that */
+    CALL_SLEEP,       /* of a client: sleeps between questions, until one is answered as it wants */
+    CALL_RPC,         /* waits for an answer of the NameNode */
+    CALL_ASK,         /* waits until a DataNode that it asks for something begins with that */
     CALL_ASYNC,       /* of a client: runs beside the call that caused it, in a thread of its own */
     CALL_DISK,
     CALL_SEND,     /* writes to a socket */

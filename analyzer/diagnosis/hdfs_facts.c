@@ -222,11 +222,14 @@ static gboolean is_asked(const Sweep *sweep, guint32 client, guint32 other, gint
            sweep->nodes[other].role == ROLE_DATANODE && tree->from_ns[other] >= until_ns;
 }
 
-/* Nobody is seen to work. */
+/* Nobody is seen to work: the network's, but for the client's own sleeps. */
 static void blame_network(Sweep *sweep, guint32 client, guint32 other, gint64 ns) {
-    HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
-    share.tracer = other ? sweep->tree->span[other]->tracer : 0;
-    share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+    const gboolean sleeps = sweep->nodes[client].class == CALL_SLEEP;
+    HdfsShare share = share_of(sweep, client, sleeps ? HDFS_CLIENT : HDFS_NETWORK, ns);
+    if (!sleeps) {
+        share.tracer = other ? sweep->tree->span[other]->tracer : 0;
+        share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+    }
     add_share(sweep, client, &share);
 }
 

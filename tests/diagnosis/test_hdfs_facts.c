@@ -493,11 +493,40 @@ static void fetched(void) {
     hdfs_facts_clear(&facts);
 }
 
+static const Call closing_calls[] = {
+    {.id = 1, .name = "Loader#load", .role = CLIENT, .process = 1, .to = 1000},
+    {.id = 2, .parent = 1, .name = "completeFile", .role = CLIENT, .process = 1, .to = 900},
+    {.id = 3,
+     .parent = 2,
+     .name = "ClientNamenodeProtocol#complete",
+     .role = CLIENT,
+     .process = 1,
+     .from = 0,
+     .to = 100},
+    {.id = 4,
+     .parent = 2,
+     .name = "ClientNamenodeProtocol#complete",
+     .role = CLIENT,
+     .process = 1,
+     .from = 800,
+     .to = 900},
+};
+
+/* Between two questions a client that closes a file sleeps: no network, and no DataNode, has that time. */
+static void sleeping(void) {
+    HdfsFacts facts;
+    COMPUTE(closing_calls, &facts);
+    g_assert_cmpint(facts.of[HDFS_CLIENT], ==, 700);
+    g_assert_cmpint(facts.of[HDFS_NETWORK], ==, 200);
+    hdfs_facts_clear(&facts);
+}
+
 static void classes(void) {
     g_assert_cmpint(hdfs_call_class("SparkTask", CLIENT), ==, CALL_APPLICATION);
     g_assert_cmpint(hdfs_call_class("RDD:FileScanRDD", CLIENT), ==, CALL_APPLICATION);
     g_assert_cmpint(hdfs_call_class("Loader#load", CLIENT), ==, CALL_APPLICATION);
     g_assert_cmpint(hdfs_call_class("getFileInfo", CLIENT), ==, CALL_WAIT);
+    g_assert_cmpint(hdfs_call_class("completeFile", CLIENT), ==, CALL_SLEEP);
     g_assert_cmpint(hdfs_call_class("newDFSInputStream", CLIENT), ==, CALL_WORK);
     g_assert_cmpint(hdfs_call_class("ClientNamenodeProtocol#create", CLIENT), ==, CALL_RPC);
     g_assert_cmpint(hdfs_call_class("BlockReaderLocal#fillBuffer", CLIENT), ==, CALL_DISK);
@@ -512,6 +541,7 @@ static void classes(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     names = g_ptr_array_new();
+    g_test_add_func("/hdfs_facts/sleeping", sleeping);
     g_test_add_func("/hdfs_facts/classes", classes);
     g_test_add_func("/hdfs_facts/read_slow_disk", read_slow_disk);
     g_test_add_func("/hdfs_facts/read_asked", read_asked);

@@ -19,13 +19,13 @@ static const char *place_text(const json_t *wait) {
     static const struct {
         const char *role, *resource, *text;
     } texts[] = {
-        {"client", "client", "the client's own work"},       {"client", "disk", "the client's own disk"},
+        {"client", "client", "the client itself"},           {"client", "disk", "the client's own disk"},
         {"namenode", "queue", "the NameNode's call queue"},  {"namenode", "lock", "the NameNode's lock"},
         {"namenode", "disk", "the NameNode's edit log"},     {"namenode", "server", "the NameNode's processor"},
         {"datanode", "queue", "the DataNodes' call queues"}, {"datanode", "disk", "the DataNodes' disks"},
         {"datanode", "socket", "the DataNodes' sockets"},    {"datanode", "server", "the DataNodes' processors"}};
     const char *role = field_text(wait, "role"), *resource = field_text(wait, "resource");
-    if (strcmp(resource, "network") == 0) return "the network";
+    if (strcmp(resource, "network") == 0) return role[0] ? "waits at which nobody is seen to work" : "the network";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (strcmp(role, texts[i].role) == 0 && strcmp(resource, texts[i].resource) == 0) return texts[i].text;
     return "other work";
@@ -86,7 +86,7 @@ char *show_load_verdict(const json_t *document, const Style *style) {
     append_places(waited, text);
     append_calls(waited, style, text);
     if (!has_servers(waited))
-        g_string_append(text, " The servers are not traced: what they did counts as the network's.");
+        g_string_append(text, " The servers are not traced: what they did counts as the network's, or as nobody's.");
     if (field_number(document, "waited_share") >= SAID_LEAST)
         g_string_append_printf(text, " Before that, %.0f %% of the latency passed until operations began.",
                                100 * field_number(document, "waited_share"));

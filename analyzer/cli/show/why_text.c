@@ -48,7 +48,11 @@ static char *host_text(const Style *style, const json_t *suspect) {
 char *why_whom(const Style *style, const json_t *suspect) {
     g_autofree char *host = host_text(style, suspect);
     if (!host) return unknown_text(suspect);
-    return g_strdup_printf("%s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")), host);
+    const char *resource = field_text(suspect, "resource");
+    const gboolean sleeps =
+        strcmp(field_text(suspect, "function"), "completeFile") == 0 && strcmp(resource, "client") == 0;
+    return g_strdup_printf("%s %s", sleeps ? "the sleeps of" : resource_text(resource, field_text(suspect, "role")),
+                           host);
 }
 
 /* A server's own work is its processor's. */

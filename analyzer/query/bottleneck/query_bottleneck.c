@@ -98,10 +98,17 @@ static void add_functions(Reading *reading, const TraceView *view, guint32 root)
     }
 }
 
-/* A part of the request's critical path. The network is of nobody, and the client's own disk is a DataNode's, too. */
+/* Whose a wait was. The network is of nobody (ROLE_LOCAL); where it is not known, either, on whom the client waited,
+ * nothing says that it was the network: that is the client's wait. */
+static guint32 wait_role(const HdfsShare *share) {
+    if (share->resource != HDFS_NETWORK) return share->role;
+    return share->tracer != 0 ? ROLE_LOCAL : ROLE_CLIENT;
+}
+
+/* A part of the request's critical path. The client's own disk is a DataNode's, too. */
 static void add_share(Reading *reading, const HdfsShare *share, guint32 operation, guint size) {
     const TallySecond times = {0, share->calls, share->ns, 0, share->ns};
-    const guint32 role = share->resource == HDFS_NETWORK ? ROLE_LOCAL : share->role, what = share->resource;
+    const guint32 role = wait_role(share), what = share->resource;
     tallies_add(reading->tallies, (TallyKey){TALLY_WAIT, role, what, 0}, &times);
     tallies_add(reading->tallies, (TallyKey){TALLY_OF_SIZE, operation, size << 8 | role, what}, &times);
     tallies_add(reading->tallies, (TallyKey){TALLY_PROCESS, share->tracer, 0, 0}, &times);
@@ -203,7 +210,8 @@ static void add_process(json_t *object, const Reading *reading, guint32 tracer) 
 }
 
 static void add_wait_names(json_t *object, guint32 role, guint32 resource) {
-    if (resource != HDFS_NETWORK) json_object_set_new(object, "role", json_string(role_name((Role)role)));
+    if (resource != HDFS_NETWORK || role == ROLE_CLIENT)
+        json_object_set_new(object, "role", json_string(role_name((Role)role)));
     json_object_set_new(object, "resource", json_string(hdfs_resource_name((HdfsResource)resource)));
 }
 
