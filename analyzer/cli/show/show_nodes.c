@@ -125,7 +125,7 @@ void show_nodes(const json_t *document, const ShowOptions *options, GString *out
         return;
     }
 
-    if (json_array_size(spells) == 0) g_string_append(out, "No host is slower than it should be.\n\n");
+    if (json_array_size(spells) == 0) g_string_append(out, "No host is slower than it usually is.\n\n");
     show_spells(spells, options, out);
     show_rows(rows, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more rows: --limit N shows more (0: all)\n");

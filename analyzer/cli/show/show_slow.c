@@ -10,6 +10,14 @@ static void show_busier(const json_t *rows, const Style *style, GString *out) {
     json_array_foreach((json_t *)rows, i, row) show_excused(row, style, out);
 }
 
+/* "10.0.3.20: processor, 4.2 times slower" */
+static char *weak_text(const json_t *row, const Style *style) {
+    const double times = field_number(row, "constant");
+    g_autofree char *host = show_text(style, row, "host"), *layer = show_text(style, row, "layer");
+    g_autofree char *count = times < 10 ? g_strdup_printf("%.1f", times) : unit_count(times);
+    return g_strdup_printf("%s: %s, %s times slower", host, layer, count);
+}
+
 static void show_weak(const json_t *document, const Style *style, GString *out) {
     gsize i;
     const json_t *row;
@@ -17,20 +25,29 @@ static void show_weak(const json_t *document, const Style *style, GString *out) 
     if (json_array_size(rows) == 0) return;
 
     g_autofree char *age = unit_age(field_number(document, "history_ns"));
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text,
-                           "Slower than their peers for all of the %s that are known, so weaker, or ill since "
-                           "before:",
-                           age);
-    json_array_foreach((json_t *)rows, i, row) {
-        g_autofree char *host = show_text(style, row, "host"), *layer = show_text(style, row, "layer");
-        g_autofree char *lost = unit_duration(style, field_number(row, "lost_ns"), 1);
-        g_string_append_printf(text, "%s %s: %s %.1f times (%s lost)", i > 0 ? "," : "", host, layer,
-                               field_number(row, "constant"), lost);
-    }
-    g_string_append_c(text, '.');
+    g_autofree char *head = g_strdup_printf(
+        "Slower than their peers for all of the %s that are known, so weaker, or ill since before:", age);
     g_string_append_c(out, '\n');
-    paragraph_append(style, 0, text->str, out);
+    paragraph_append(style, 0, head, out);
+    json_array_foreach((json_t *)rows, i, row) {
+        g_autofree char *text = weak_text(row, style);
+        g_autofree char *lost = unit_duration(style, field_number(row, "lost_ns"), 1);
+        g_autofree char *line = g_strdup_printf("%s (%s lost)", text, lost);
+        paragraph_append(style, 4, line, out);
+    }
+    g_autofree char *first = show_text(style, json_array_get(rows, 0), "host");
+    g_string_append_printf(out, "    Next: plumb nodes %s\n", first);
+}
+
+/* Nothing is slower than it was. */
+static void show_none(const json_t *weak, const Style *style, GString *out) {
+    if (json_array_size(weak) == 0) {
+        g_string_append(out, "Nothing is slow.\n");
+        return;
+    }
+    g_autofree char *first = weak_text(json_array_get(weak, 0), style);
+    g_autofree char *text = g_strdup_printf("Nothing became slow, but this was slow from the start: %s.", first);
+    paragraph_append(style, 0, text, out);
 }
 
 void show_slow(const json_t *document, const ShowOptions *options, GString *out) {
@@ -44,10 +61,7 @@ void show_slow(const json_t *document, const ShowOptions *options, GString *out)
 
     gsize i;
     const json_t *row;
-    const gboolean weak = json_array_size(field_list(document, "weak")) > 0;
-    if (json_array_size(rows) == 0)
-        g_string_append(out,
-                        weak ? "Nothing became slow; what was slow from the start is below.\n" : "Nothing is slow.\n");
+    if (json_array_size(rows) == 0) show_none(field_list(document, "weak"), style, out);
     json_array_foreach((json_t *)rows, i, row) show_spell(row, (guint)i + 1, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more: --limit N shows more (0: all)\n");
 
