@@ -98,5 +98,6 @@ const Command command_token = {
                "  plumb token new grafana --role read --days 90\n",
     .options = options,
     .server_only = TRUE,
+    .asks_none = TRUE,
     .run = run,
 };

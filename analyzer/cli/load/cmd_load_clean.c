@@ -27,5 +27,6 @@ const Command command_load_clean = {
                "  plumb load clean --folder hdfs://nn:8020/load\n",
     .options = options,
     .server_only = TRUE,
+    .asks_none = TRUE,
     .run = run,
 };

@@ -212,5 +212,6 @@ const Command command_load_plan = {
                "  plumb load plan monday.plan --from-audit hdfs-audit.log --speed 2 --duration 30m\n",
     .options = options,
     .server_only = TRUE,
+    .asks_none = TRUE,
     .run = run,
 };

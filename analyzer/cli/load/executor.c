@@ -56,7 +56,7 @@ static char *hadoop_class_path(const Invocation *invocation, GError **error) {
     if (hadoop == NULL) {
         fail(error, PLUMB_ERROR_CONFIG,
              "there is no command 'hadoop' in the path or in $HADOOP_HOME: name the class path of Hadoop's client and "
-             "its configuration with --classpath");
+             "its configuration, as --classpath '/etc/hadoop/conf:/opt/hadoop/share/hadoop/client/*'");
         return NULL;
     }
 

@@ -44,6 +44,7 @@ typedef struct Command {
     const char *example;   /* lines, each ending in a line feed */
     const Option *options; /* ends with OPTION_END */
     gboolean server_only;  /* has no --store */
+    gboolean asks_none;    /* and needs no server either: --help does not tell of one */
     const char *csv;       /* the rows that --csv prints, as show_csv() has it; NULL: it has no --csv */
     /* Makes these rows of an answer whose lists of numbers are none yet, "csv" being "rows" then; NULL: they are there.
      * A new reference. */

@@ -7,6 +7,8 @@
 
 #define HELP_WIDTH      100
 #define HELP_NAME_WIDTH 22
+/* So many of those below say where answers come from. */
+#define SOURCE_OPTIONS 7
 
 static const Option common_options[] = {
     {"server", OPTION_TEXT, "HOST:PORT", NULL,
@@ -41,6 +43,12 @@ static gboolean applies(const Command *command, const Option *option) {
     if (command == NULL) return TRUE;
     if (strcmp(option->name, "csv") == 0) return command->csv != NULL;
     return !command->server_only || strcmp(option->name, "store") != 0;
+}
+
+/* Is --help to have it? Of a command that asks nobody, where answers come from is taken, and does nothing. */
+static gboolean told(const Command *command, const Option *option) {
+    if (command != NULL && command->asks_none && option < common_options + SOURCE_OPTIONS) return FALSE;
+    return applies(command, option);
 }
 
 static struct OptionValues *values_new(const Command *command) {
@@ -396,7 +404,7 @@ char *options_help(const Command *command) {
     for (const Option *option = command->options; option->kind != OPTION_END; option++) append_option_help(option, out);
     g_string_append(out, "\nCommon options:\n");
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
-        if (applies(command, option)) append_option_help(option, out);
+        if (told(command, option)) append_option_help(option, out);
     g_string_append_printf(out, "\nExamples:\n%s", command->example);
     return g_string_free(out, FALSE);
 }
@@ -417,6 +425,6 @@ char *options_words(const Command *command) {
          option++)
         append_words(option, out);
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
-        if (applies(command, option)) append_words(option, out);
+        if (told(command, option)) append_words(option, out);
     return g_string_free(out, FALSE);
 }
