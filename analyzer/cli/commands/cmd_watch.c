@@ -76,8 +76,8 @@ static gboolean watch_straggler(Watch *watch, const json_t *app, const json_t *r
     return good;
 }
 
-/* One look at all running applications. FALSE with *error set: plumbd did not answer; without: no output. */
-static gboolean look(Watch *watch, GError **error) {
+/* One look at all running applications, *n of them. FALSE with *error set: plumbd did not answer; without: no output. */
+static gboolean look(Watch *watch, guint *n, GError **error) {
     const char *only = option_text(watch->invocation, "app");
     g_autoptr(Ask) ask = ask_new("apps");
     json_auto_t *apps = source_ask(watch->source, ask, error);
@@ -89,6 +89,7 @@ static gboolean look(Watch *watch, GError **error) {
         if (only && strcmp(only, field_text(app, "app")) != 0 && strcmp(only, field_text(app, "name")) != 0) continue;
         json_auto_t *why = ask_why(watch, field_text(app, "app"), NULL, error);
         if (!why) return FALSE;
+        ++*n;
         json_array_foreach((json_t *)field_list(why, "stragglers"), k, row) {
             if (!watch_straggler(watch, app, row)) return FALSE;
         }
@@ -99,12 +100,17 @@ static gboolean look(Watch *watch, GError **error) {
 static CliExit watch_all(Watch *watch, guint64 interval_s) {
     for (gboolean first = TRUE; !stopped; first = FALSE) {
         GError *error = NULL;
-        if (!look(watch, &error)) {
+        guint running = 0;
+        if (!look(watch, &running, &error)) {
             if (!error) return CLI_FAILED;
             if (first) return invocation_failed(watch->invocation, error);
             g_autofree char *line = harmless_line(error->message);
             fprintf(stderr, "plumb watch: %s (asking again in %" G_GUINT64_FORMAT " s)\n", line, interval_s);
             g_error_free(error);
+        } else if (first && running == 0) {
+            invocation_say("watch", option_text(watch->invocation, "app") != NULL
+                                        ? "no such application of Spark runs: plumb apps lists all"
+                                        : "no application of Spark runs whose event log plumb-bridge --follow sends");
         }
         if (option_flag(watch->invocation, "once")) break;
         const struct timespec pause = {.tv_sec = (time_t)interval_s};
