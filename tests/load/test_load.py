@@ -209,6 +209,15 @@ def test_a_foreign_folder_is_refused_and_nothing_of_it_removed(hdfs, tmp_path):
     assert hdfs.tree("/mine") == ["/mine/d", "/mine/d/00"]
 
 
+def test_files_that_do_not_fit_are_not_begun(hdfs, tmp_path):
+    path = tmp_path / "large.plan"
+    plan(path, "--files", 1000, "--max-file", "1T", "--rate", 5, "--duration", "1s", "--warm-up", "0s")
+    done = hdfs.run(path, folder="/large")
+    assert done.returncode == 2 and "that are free: draw it with smaller --files" in done.stderr
+    assert hdfs.tree("/large/d/00") == []
+    assert hdfs.clean(folder="/large").returncode == 0
+
+
 def test_clean_removes_what_the_load_made_and_only_that(hdfs, done):
     hdfs.make("/load/d/00/mine", "/load/mine")
     left = hdfs.clean()
@@ -217,9 +226,10 @@ def test_clean_removes_what_the_load_made_and_only_that(hdfs, done):
     assert hdfs.tree("/load") == ["/load/.plumb-load", "/load/d", "/load/d/00", "/load/d/00/mine", "/load/mine"]
     hdfs.remove("/load/d/00/mine")
     hdfs.remove("/load/mine")
-    assert hdfs.clean().returncode == 0
+    assert "/load, 0 files" in hdfs.clean().stderr
     assert not [path for path in hdfs.tree("/") if path.startswith("/load")]
-    assert hdfs.clean().returncode == 0  # nothing to do
+    nothing = hdfs.clean()
+    assert nothing.returncode == 0 and "there is no " in nothing.stderr
 
 
 def test_the_examples_class_path_is_hadoops(hdfs, tmp_path):

@@ -3,6 +3,7 @@ package io.plumbline.load;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.fs.FileSystem;
@@ -11,15 +12,18 @@ import org.apache.hadoop.fs.FileSystem;
 final class Fill {
     private static final int THREADS = 8;
     private static final int TOLD_EVERY_MS = 500;
+    /** In a log. */
+    private static final int LINE_EVERY_MS = 10_000;
 
     private Fill() {
     }
 
     /** Those of this host's share. */
     static void make(FileSystem fs, Folder folder, Plan plan, Settings settings)
-            throws IOException, InterruptedException {
+            throws IOException, InterruptedException, UsageException {
         List<Integer> missing = folder.missing(plan, false);
         missing.removeIf(number -> !settings.share.takes(number));
+        checkSpace(fs, folder, plan, missing);
         AtomicInteger next = new AtomicInteger();
         AtomicReference<Throwable> failed = new AtomicReference<>();
         Thread[] makers = new Thread[Math.min(THREADS, missing.size())];
@@ -46,13 +50,32 @@ final class Fill {
         }
     }
 
+    /** Before HDFS is full: others need it, too. */
+    private static void checkSpace(FileSystem fs, Folder folder, Plan plan, List<Integer> missing)
+            throws IOException, UsageException {
+        long bytes = missing.stream().mapToLong(plan::fileBytes).sum();
+        int copies = fs.getDefaultReplication(folder.root());
+        long free = fs.getStatus(folder.root()).getRemaining();
+        if (bytes > free / copies) {
+            throw new UsageException(String.format(Locale.ROOT,
+                    "the files of the plan are %.1f GB, and with %d copies more than the %.1f GB that are free: draw it"
+                            + " with smaller --files or --max-file, or have fewer copies: --conf dfs.replication=1",
+                    bytes / 1e9, copies, free / 1e9));
+        }
+    }
+
     private static void await(Thread[] makers, AtomicInteger next, int all, Settings settings)
             throws InterruptedException {
         boolean terminal = settings.live.equals("terminal");
+        boolean lines = settings.live.equals("lines");
+        int ticks = 0;
         for (Thread maker : makers) {
             for (maker.join(TOLD_EVERY_MS); maker.isAlive(); maker.join(TOLD_EVERY_MS)) {
+                String text = "making files: " + Math.min(next.get(), all) + " of " + all;
                 if (terminal) {
-                    System.err.print("\rmaking files: " + Math.min(next.get(), all) + " of " + all + "\033[K");
+                    System.err.print("\r" + text + "\033[K");
+                } else if (lines && ++ticks % (LINE_EVERY_MS / TOLD_EVERY_MS) == 0) {
+                    System.err.println(text);
                 }
             }
         }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.FileStatus;
@@ -36,6 +35,7 @@ final class Folder {
     private final Path[] folders = new Path[FOLDERS];
     private final Path made;
     private final Path meeting;
+    private int removed;
 
     Folder(FileSystem fs, Path root) {
         this.fs = fs;
@@ -125,11 +125,13 @@ final class Folder {
         }
     }
 
+    /** Files that clean() removed. */
+    int removed() {
+        return removed;
+    }
+
     /** Removes all that a load made. What somebody else put there, or into it, stays. */
     List<Path> clean() throws IOException, UsageException {
-        if (!fs.exists(root)) {
-            return Collections.emptyList();
-        }
         if (!fs.exists(new Path(root, MARK))) {
             throw new UsageException(root + " was not made by a load: nothing is removed");
         }
@@ -163,6 +165,7 @@ final class Folder {
             boolean empty = entry.isFile() || entries(entry.getPath()).length == 0;
             if (ours(entry) && empty) {
                 fs.delete(entry.getPath(), false);
+                removed++;
             } else {
                 foreign.add(entry.getPath());
             }

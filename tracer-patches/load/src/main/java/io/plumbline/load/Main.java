@@ -87,10 +87,17 @@ public final class Main {
         Configuration conf = configuration(settings);
         Path root = root(conf, settings);
         FileSystem fs = FileSystem.get(root.toUri(), conf);
-        List<Path> foreign = new Folder(fs, root).clean();
+        if (!fs.exists(root)) {
+            say("there is no " + root + ": nothing is removed");
+            return 0;
+        }
+        Folder folder = new Folder(fs, root);
+        List<Path> foreign = folder.clean();
         for (Path path : foreign) {
             say("not made by a load, and left: " + path);
         }
+        say((foreign.isEmpty() ? "removed " + root + ", " : "of " + root + " removed ") + folder.removed()
+                + " files and folders");
         return foreign.isEmpty() ? 0 : 1;
     }
 

@@ -8,6 +8,8 @@ import java.net.UnknownHostException;
 /** What can be done about what Hadoop threw, where that is known. */
 final class Remedy {
     private static final int CAUSES_MOST = 10;
+    /** "could only be written to 0 of the 1 minReplication nodes", "could only be replicated to 0 nodes". */
+    private static final String NO_BLOCK = "could only be ";
 
     private Remedy() {
     }
@@ -37,6 +39,10 @@ final class Remedy {
                 || thrown instanceof SocketTimeoutException) {
             return "is the NameNode running, and are host and port those of its RPC, in --folder or in fs.defaultFS?";
         }
+        if (String.valueOf(thrown.getMessage()).contains(NO_BLOCK)) {
+            return "no DataNode that is reached has room, or none is there: 'hdfs dfsadmin -report' says it; a smaller"
+                    + " --files or --max-file of the plan needs less";
+        }
         // By name: Hadoop's packages move, and clients of 2.10 to 3.5 are meant.
         switch (thrown.getClass().getSimpleName()) {
             case "AccessControlException":
@@ -44,6 +50,7 @@ final class Remedy {
             case "QuotaExceededException":
             case "NSQuotaExceededException":
             case "DSQuotaExceededException":
+            case "QuotaByStorageTypeExceededException":
                 return "a smaller --files or --max-file of the plan needs less; or name another --folder";
             case "SafeModeException":
                 return "the NameNode takes no writes in safe mode: hdfs dfsadmin -safemode get";
