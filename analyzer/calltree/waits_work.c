@@ -752,7 +752,7 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     /* Before it is taken: about so much. */
     allowance_hold(&c.charged, measured->tree->n_nodes * (gsize)TIMES_WAITS_BYTES);
     if (!allowance_over()) collect(&c, gaps);
-    allowance_hold(&c.charged, c.waits->len * sizeof(Stretch) + c.work->len * sizeof(Work));
+    /* What collect() has freed by now is what following the waits will take: it stays charged. */
     return (WaitsAndWork){c.waits, c.work, c.charged};
 }
 
