@@ -19,6 +19,6 @@ typedef struct AdviseJoin {
     gint64 query, stage;             /* stage -1: not known */
     double small_bytes, large_bytes; /* of its sides, as they were shuffled */
     gboolean broadcasts;             /* its kind allows that the smaller side is broadcast */
-    gboolean full;                   /* it keeps the rows of both sides */
+    gboolean whole;                  /* neither side can be cut: a row of it would come once for each piece */
     const char *threshold; /* below which to broadcast, as the program sets it for the query; NULL: it does not */
 } AdviseJoin;

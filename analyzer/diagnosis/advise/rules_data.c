@@ -3,6 +3,7 @@
 
 #include "analyzer/diagnosis/advise/busy.h"
 #include "analyzer/diagnosis/advise/rules.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 
 #define SPILL_LEAST     0.1                /* of the data */
@@ -42,10 +43,13 @@ static gboolean uneven(const AdviseSpread *spread) {
 
 gboolean is_skewed(const AdviseStage *stage) { return uneven(data_of(stage)) && uneven(&stage->run); }
 
-static gboolean adaptive(const AdviseFacts *facts, const AdviseStage *stage) {
-    return stage->sql && advise_since(facts, 3, 0) && advise_flag(facts, "spark.sql.adaptive.enabled") &&
+/* Does adaptive execution join partitions of shuffles? */
+static gboolean coalesces(const AdviseFacts *facts) {
+    return advise_since(facts, 3, 0) && advise_flag(facts, "spark.sql.adaptive.enabled") &&
            advise_flag(facts, "spark.sql.adaptive.coalescePartitions.enabled");
 }
+
+static gboolean adaptive(const AdviseFacts *facts, const AdviseStage *stage) { return stage->sql && coalesces(facts); }
 
 /* Does the key decide how many tasks the stage has? Not where the code named a number. */
 static gboolean key_counts(const AdviseFacts *facts, const AdviseStage *stage) {
@@ -382,21 +386,24 @@ static double cut_piece(const AdviseFacts *facts, const AdviseStage *stage) {
     return floor(MAX(MAX(stage->shuffle.median, share / PIECES_A_CORE), MANY_BYTES) / MIB) * MIB;
 }
 
-/* The advisory size is that of all shuffles whose partitions AQE joins: what more tasks they would have costs, in ms. */
-static double smaller_cost(const AdviseFacts *facts, double piece) {
+/* The advisory size is that of all shuffles whose partitions AQE joins: what more tasks they would have costs, in ms; not
+ * worked out to its end where it is above most_ms. */
+static double smaller_cost(const AdviseFacts *facts, double piece, double most_ms) {
+    if (!coalesces(facts)) return 0;
+    const double set = advise_number(facts, "spark.sql.shuffle.partitions");
     double cost_ms = 0;
-    for (guint i = 0; i < facts->stages->len; i++) {
+    for (guint i = 0; i < facts->stages->len && cost_ms <= most_ms && allowance_goes_on(); i++) {
         const AdviseStage *stage = advise_stage(facts, i);
-        if (stage->attempt > 0 || !reads_shuffle(stage) || !adaptive(facts, stage)) continue;
+        if (stage->attempt > 0 || !stage->sql || !reads_shuffle(stage)) continue;
         const double bytes = stage_shuffle_bytes(stage);
         const double each = MAX(MIN(piece, bytes / MAX(stage_slots(facts, stage), 1)), MIB);
-        const double tasks = MIN(ceil(bytes / each), advise_number(facts, partitions_key(stage)));
+        const double tasks = MIN(ceil(bytes / each), set);
         cost_ms += MAX(tasks - stage->tasks, 0) * overhead_ms(stage, stage->shuffle.median);
     }
     return cost_ms;
 }
 
-/* Where AQE was off, nothing else of it is to change the application. */
+/* Where AQE was off, it is not to join partitions: the advisory size is for the skewed ones. */
 static void change_adaptive(const AdviseFacts *facts, Finding *finding) {
     const char *on = "spark.sql.adaptive.enabled", *coalesce = "spark.sql.adaptive.coalescePartitions.enabled";
     const char *join = "spark.sql.adaptive.skewJoin.enabled";
@@ -415,13 +422,13 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
     const double median = stage->shuffle.median, most = stage->shuffle.max, piece = cut_piece(facts, stage);
     const double bound = MAX(floor(most / 2 / MIB), 1) * MIB;
     const gboolean smaller = advise_bytes(facts, advisory, 1) > piece;
-    const double more_ms = smaller ? smaller_cost(facts, piece) : 0;
-    g_autofree char *each = bytes_text(piece), *more = core_time_text(more_ms);
+    const double more_ms = smaller ? smaller_cost(facts, piece, finding->saves_ms) : 0;
+    g_autofree char *each = bytes_text(piece), *saves = core_time_text(finding->saves_ms);
 
     if (more_ms > finding->saves_ms) {
         finding->advice = g_strdup_printf("Salt the key. To have Spark cut the partition, all shuffles would have to "
-                                          "have pieces of %s, whose tasks cost more than that saves: %s.",
-                                          each, more);
+                                          "have pieces of %s, whose tasks cost more than the %s that it saves.",
+                                          each, saves);
         return;
     }
     change_adaptive(facts, finding);
@@ -436,14 +443,18 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
                                        "pieces of %s: the greatest of the median, a quarter of what a core has of the "
                                        "stage, and 8 MiB",
                                        each);
-    finding->risk = g_strdup("The other side of the join is read once for each piece.");
+    finding->risk = g_strdup_printf(
+        "The other side of the join is read once for each piece. Of an outer, semi or anti join Spark cuts one side "
+        "alone.%s",
+        advise_flag(facts, "spark.sql.adaptive.enabled")
+            ? ""
+            : " Adaptive execution may broadcast the smaller side of other joins, and cut their partitions, too.");
 }
 
-/* Neither side of a full outer join can be cut: rows that match nothing would come once for each piece. */
-static gboolean joins_full(const AdviseFacts *facts, const AdviseStage *stage) {
-    for (guint i = 0; i < facts->joins->len; i++) {
+static gboolean joins_whole(const AdviseFacts *facts, const AdviseStage *stage) {
+    for (guint i = 0; i < facts->joins->len && allowance_goes_on(); i++) {
         const AdviseJoin *join = &g_array_index(facts->joins, AdviseJoin, i);
-        if (join->stage == stage->stage && join->full) return TRUE;
+        if (join->stage == stage->stage && join->whole) return TRUE;
     }
     return FALSE;
 }
@@ -478,7 +489,7 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, doubl
         finding->certainty = FINDING_POSSIBLE;
     }
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
-    if (stage->sql && stage->join && advise_since(facts, 3, 0) && !joins_full(facts, stage))
+    if (stage->sql && stage->join && advise_since(facts, 3, 0) && !joins_whole(facts, stage))
         skew_join(facts, stage, finding);
     else if (reads_input(stage)) {
         finding->partitions = even_partitions(facts, stage);

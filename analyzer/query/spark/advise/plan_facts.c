@@ -123,7 +123,7 @@ static void add_join(const Adding *adding, gint64 at) {
         .small_bytes = MIN(left, right),
         .large_bytes = MAX(left, right),
         .broadcasts = may_broadcast(node, left < right),
-        .full = keeps_both(node),
+        .whole = keeps_both(node) || strstr(node->text != NULL ? node->text : "", "ExistenceJoin") != NULL,
         .threshold = setting_of(adding->query, "spark.sql.autoBroadcastJoinThreshold"),
     };
     g_array_append_val(adding->facts->joins, join);
