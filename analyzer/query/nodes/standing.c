@@ -83,14 +83,14 @@ gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t 
     return TRUE;
 }
 
-gboolean standing_slow_in(Standing *standing, guint32 host, guint32 classes, Period part, gboolean *slow,
-                          GError **error) {
+gboolean standing_slow_in(Standing *standing, const StandingAsk *ask, gboolean *slow, GError **error) {
+    const Period part = ask->part;
     *slow = FALSE;
-    if (host == 0) return TRUE;
+    if (ask->host == 0) return TRUE;
     if (!load(standing, error)) return FALSE;
     for (guint i = 0; i < standing->report->spells->len && !*slow; i++) {
         const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
-        if (!fits(standing, spell, host, classes)) continue;
+        if (!fits(standing, spell, ask->host, ask->classes)) continue;
         const gint64 both_ns = MIN(end_of(standing, spell), part.until_ns) - MAX(spell->begin_ns, part.since_ns);
         *slow = both_ns >= (part.until_ns - part.since_ns) / 2;
     }

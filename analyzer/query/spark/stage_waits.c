@@ -169,9 +169,9 @@ static void name_split(StageWait *wait, const HostSum *host, const Suspect *susp
 /* Whoever has no processor is slow in all that he does. */
 static gboolean name_by_spell(const Judging *judging, const HostSum *host, GError **error) {
     StageWait *wait = judging->wait;
-    const Period period = period_of(judging->causes, wait->stage);
-    const guint32 classes = 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL;
-    if (!standing_slow_in(judging->standing, host->host, classes, period, &wait->by_spell, error)) return FALSE;
+    const StandingAsk ask = {host->host, 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL,
+                             period_of(judging->causes, wait->stage)};
+    if (!standing_slow_in(judging->standing, &ask, &wait->by_spell, error)) return FALSE;
     if (!wait->by_spell) return TRUE;
     const ResourceSum *server = &host->of[HDFS_SERVER];
     Suspect suspect = server->sum.ns > 0 ? server->suspect : most_of(host, HDFS_RESOURCE_COUNT)->suspect;
