@@ -42,8 +42,8 @@ typedef enum {
 } TimesRule;
 #define TIMES_NODE_BYTES  (2 * sizeof(gint64)) /* of each node, the times themselves */
 #define TIMES_WAITS_BYTES 168u                 /* about, while it is found out who works for whom */
-/* *differs: may the rule have made a difference to TIMES_BY_PARENT? What finding out who works for whom takes is charged
- * to the thread's allowance meanwhile (common/base/allowance.h): who has one asks allowance_check() then. */
+/* *differs: may the rule have made a difference to TIMES_BY_PARENT? What it takes to find out who works for whom is
+ * charged to the thread's allowance meanwhile (common/base/allowance.h): who has one asks allowance_check() then. */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)
