@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from script.hdfs.jars import ClusterError
 from script.spark import clients
 from script.spark.hosts import HostError, why_no_namespaces
-from script.spark.runs import JOB_OF, Bed
+from script.spark.runs import JOB_OF, Bed, by_workers
 from script.spark.truth import Run
 from script.spark.verdicts import table
 
@@ -40,10 +40,19 @@ def next_folder(out, fault):
 def record(options):
     """Each fault in turn, so that what changes meanwhile changes all alike. Goes on after a run that failed."""
     options.into.mkdir(parents=True, exist_ok=True)
+    beds = by_workers(options.fault or JOB_OF)
+    return sum(record_on(options, workers, faults) for workers, faults in beds.items())
+
+
+def record_on(options, workers, faults):
+    """How many runs failed."""
     failed = 0
-    with TemporaryDirectory(prefix="plumb-faults-") as work, Bed(work, options.build, options.spark) as bed:
+    with (
+        TemporaryDirectory(prefix="plumb-faults-") as work,
+        Bed(work, options.build, options.spark, workers=workers) as bed,
+    ):
         for turn in range(options.times):
-            for fault in options.fault or JOB_OF:
+            for fault in faults:
                 folder, begin = next_folder(options.into, fault), time.monotonic()
                 try:
                     bed.run(fault, folder)

@@ -4,7 +4,6 @@ or that bench/faults recorded; a case is a file, so that it is asked for once.""
 import gzip
 import json
 from collections import namedtuple
-from pathlib import Path
 
 from bench.studies.generated_runs import APP, FAULTS, GeneratedRun
 from bench.studies.programs import flush, plumbd
@@ -16,7 +15,7 @@ from script.spark.verdicts import loaded
 LAMBDA_P, LAMBDA_Q = [1.0, 1.3, 1.6, 2.2, 3.0], [0.5, 0.7, 0.8, 0.9, 0.95]
 LAMBDA_CA, LAMBDA_CQ = [0.1, 0.2, 0.3, 0.4, 0.6], [0.5, 0.7, 0.9, 0.95]
 # Of the ledger: foreign load by the peers', share of the excess.
-LEDGER_P, LEDGER_W = [1.3, 1.6, 2.2, 3.0], [0.05, 0.15, 0.25, 0.4, 0.6]
+LEDGER_P, LEDGER_W = [1.3, 1.6, 2.2, 3.0], [0.15, 0.25, 0.4, 0.5, 0.6]
 NAMING = ["bigroots", "ledger"]  # methods of `plumb why`, which name one cause first
 # What a fault of bench/faults is to be named as.
 TOPIC_OF = {
@@ -25,10 +24,12 @@ TOPIC_OF = {
 }  # fmt: skip
 SUFFIX = ".case.json.gz"
 
-# stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it]}};
-# said: {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}}, what `plumb why` names first;
-# source: "generated" or "recorded".
-Case = namedtuple("Case", "name fault source stragglers said main")
+# stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it], "neither": [topics of
+# which it counts neither way]}}; said: {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}},
+# what `plumb why` names first; scores: {method: {task: {topic: how much speaks for it}}}; source: "generated" or
+# "recorded".
+Case = namedtuple("Case", "name fault source stragglers said main scores")
+MOST_SCORE = 1e6  # by a median of 0
 
 
 def questions():
@@ -47,8 +48,35 @@ def questions():
     yield "xue", "", {}
 
 
+def bigroots_score(cause, _):
+    """By how many times it is above its peers', on other hosts or on the same one."""
+    usual = min((peers["median"] for peers in (cause["other_hosts"], cause["same_host"]) if peers["tasks"]), default=0)
+    return min(cause["value"] / usual, MOST_SCORE) if usual > 0 else MOST_SCORE
+
+
+# (parameters with which everything is a cause that no other rule drops; what speaks for a cause of a straggler).
+SCORES = {
+    "bigroots": ({"lambda_p": 0}, bigroots_score),
+    "pcc": ({"lambda_ca": 0}, lambda cause, _: abs(cause["correlation"])),
+    "ledger": ({"lambda_w": 0, "evidence": "all"}, lambda cause, one: 1e6 * cause["measured"] / one["excess_ns"]),
+}
+
+
+def scores_of(daemon, app):
+    """{method: {task: {topic: the greatest score}}}, of what speaks for anything."""
+    scores = {}
+    for method, (parameters, score) in SCORES.items():
+        answer = daemon.ask("stragglers", app=app, limit=0, method=method, **{"evidence": "causes", **parameters})
+        for one in answer["stragglers"]:
+            its = scores.setdefault(method, {}).setdefault(str(one["task"]), {})
+            for cause in [*one["causes"], *(near for near in one["near"] if method == "ledger")]:
+                if "topic" in cause:
+                    its[cause["topic"]] = max(its.get(cause["topic"], 0), round(score(cause, one), 4))
+    return scores
+
+
 def ask(daemon, app):
-    """(said, main) of a run that this plumbd knows."""
+    """(said, main, scores) of a run that this plumbd knows."""
     said = {}
     for method, text, parameters in questions():
         kind = "bigroots" if method == "no edges" else method
@@ -57,7 +85,8 @@ def ask(daemon, app):
             str(one["task"]): sorted({cause["topic"] for cause in one["causes"] if "topic" in cause})
             for one in answer["stragglers"]
         }
-    return said, {method: named_first(daemon.ask("why", app=app, limit=0, method=method)) for method in NAMING}
+    main = {method: named_first(daemon.ask("why", app=app, limit=0, method=method)) for method in NAMING}
+    return said, main, scores_of(daemon, app)
 
 
 def named_first(answer):
@@ -86,6 +115,7 @@ def generated(build, fault, seed):
             "overlap": sorted(one.overlap),
             "effect": sorted(one.effect),
             "hosts": [f"worker{run.tasks[task].host}"],
+            "neither": [],
         }
         for task, one in run.truth().items()
     }
@@ -95,29 +125,32 @@ def generated(build, fault, seed):
         for host, path in samples.items():
             daemon.bridge("--host", host, "--zone", "UTC", path)
         flush(daemon)
-        said, main = ask(daemon, APP)
-    check(run.name, truth, said)
-    return Case(run.name, fault, "generated", truth, said, main)
+        answers = ask(daemon, APP)
+    check(run.name, truth, answers[0])
+    return Case(run.name, fault, "generated", truth, *answers)
 
 
 def recorded(build, folder):
-    """A run of bench/faults. Truth by overlap is that a task and a fault of its path met at all."""
+    """A run of bench/faults. Truth by overlap is that a task and a fault of its path met at all. What a fault merely
+    touched (truth.py) counts neither way."""
     run = Run(folder)
     ratios = {task.id: ratio for task, ratio in stragglers_of(run.tasks)}
     truth = {}
     for straggler in run.stragglers():
         task = straggler.task
         met = {TOPIC_OF[one["kind"]] for one in run.injections if run.affected_by(task, one)}
+        touched = {TOPIC_OF[one["kind"]] for one in run.injections if run.touched_by(task, one)}
         truth[str(task.id)] = {
             "excess_ms": (task.end_ms - task.begin_ms) * (1 - 1 / ratios[task.id]),
             "overlap": sorted(met),
             "effect": sorted({TOPIC_OF[one["kind"]] for one in straggler.injections}),
             "hosts": sorted({one["host"] for one in straggler.injections}),
+            "neither": sorted(touched - met),
         }
     with loaded(run, build, True) as daemon:
         flush(daemon)
-        said, main = ask(daemon, run.about["application"])
-    return Case(Path(folder).name, run.fault, "recorded", truth, said, main)
+        answers = ask(daemon, run.about["application"])
+    return Case(folder.name, run.fault, "recorded", truth, *answers)
 
 
 # ---- files ----

@@ -59,16 +59,16 @@ def span_id(trace, number):
     return f"{trace:016x}{number:016x}"
 
 
-def trace_lines(draw, trace, kind, second):
-    """Its spans, the root last; and whether the slow DataNode served it while it was slow."""
+def trace_lines(draw, trace, kind, second, slow):
+    """Its spans, the root last; and whether the slow DataNode served it while it was slow: from and until a second."""
     begin = BEGIN_MS + int(second * 1000)
     at, number, lines, hit = begin, 1, [], False
     for function, role, mean, deviation, least, most in kind.steps:
         for _ in range(draw.randint(least, most)):
             host = draw.randrange(DATANODES) if role == "DataNode" else 0
-            slow = role == "DataNode" and host == SLOW_HOST and SLOW_FROM <= second < SLOW_UNTIL
-            hit |= slow
-            took = max(1, round(lognormal(draw, mean, deviation) * (SLOW_TIMES if slow else 1)))
+            struck = role == "DataNode" and host == SLOW_HOST and slow[0] <= second < slow[1]
+            hit |= struck
+            took = max(1, round(lognormal(draw, mean, deviation) * (SLOW_TIMES if struck else 1)))
             number += 1
             process = f"DataNode/10.0.1.{host}" if role == "DataNode" else "NameNode/10.0.0.1"
             lines.append(
@@ -89,8 +89,9 @@ def trace_lines(draw, trace, kind, second):
 Trace = namedtuple("Trace", "id root begin_s lines hit")
 
 
-def forest(seed, share=1.0):
-    """Traces by begin; of each kind this share of its count, at least one."""
+def forest(seed, share=1.0, slow=(SLOW_FROM, SLOW_UNTIL)):
+    """Traces by begin; of each kind this share of its count, at least one. slow: seconds in which the DataNode is so.
+    With others the same traces begin when they did."""
     draw = random.Random(seed)
     drawn = [
         (draw.uniform(0, SECONDS), number)
@@ -100,14 +101,14 @@ def forest(seed, share=1.0):
     traces = []
     for second, number in sorted(drawn):
         trace = draw.getrandbits(63) | 1
-        lines, hit = trace_lines(draw, trace, KINDS[number], second)
+        lines, hit = trace_lines(draw, trace, KINDS[number], second, slow)
         traces.append(Trace(trace, KINDS[number].root, second, lines, hit))
     return traces
 
 
 def late_trace():
     """One that begins when the hour of the others has ended."""
-    lines, _ = trace_lines(random.Random(0), 1, KINDS[-1], HOUR_MS / 1000 + 60)
+    lines, _ = trace_lines(random.Random(0), 1, KINDS[-1], HOUR_MS / 1000 + 60, (0, 0))
     return Trace(1, KINDS[-1].root, HOUR_MS / 1000 + 60, lines, False)
 
 

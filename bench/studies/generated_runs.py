@@ -11,9 +11,10 @@ from collections import namedtuple
 from statistics import median
 
 from bench.studies import event_log
+from script.spark.schedule import TABLE_5, WORKERS
 
 BEGIN_MS = 1_790_000_000_000
-HOSTS, SLOTS, STAGES, PER_STAGE = 5, 2, 12, 50
+HOSTS, SLOTS, STAGES, PER_STAGE = WORKERS, 2, 12, 50
 SECONDS = 300
 TICK_MS, WORK_MS = 50, 2000
 STRAGGLER_RATIO = 1.5
@@ -32,12 +33,6 @@ RESOURCES = [
     Resource("network", 1e6, 4e6, 60e6, 0.25),
 ]
 Injection = namedtuple("Injection", "host resource begin_ms end_ms")
-# Table 5: host, resource, begin and end in seconds (its column says "duration").
-TABLE_5 = [
-    (0, "cpu", 0, 10), (0, "disk", 100, 110), (1, "cpu", 30, 40), (1, "cpu", 63, 73), (1, "cpu", 83, 93),
-    (2, "disk", 99, 109), (3, "network", 27, 37), (3, "disk", 87, 97), (3, "network", 112, 122),
-    (4, "disk", 33, 43), (4, "cpu", 53, 63), (4, "disk", 69, 79), (4, "cpu", 100, 110),
-]  # fmt: skip
 FAULTS = ["mixed", "cpu", "disk", "network", "none"]
 Task = namedtuple("Task", "id stage index host begin_ms end_ms bytes own lost")
 Truth = namedtuple("Truth", "excess_ms overlap effect")
@@ -47,8 +42,8 @@ def injections_of(fault):
     if fault == "none":
         return []
     return [
-        Injection(host, resource if fault == "mixed" else fault, 1000 * begin, 1000 * end)
-        for host, resource, begin, end in TABLE_5
+        Injection(one.worker, one.resource if fault == "mixed" else fault, 1000 * one.begin_s, 1000 * one.end_s)
+        for one in TABLE_5
     ]
 
 

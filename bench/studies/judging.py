@@ -10,7 +10,7 @@ from bench.studies.figures import RESAMPLES, Interval
 
 Counts = namedtuple("Counts", "tp fp tn fn")
 FOLDS = 5
-DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9", "ledger": "1.6 0.25"}
+DEFAULTS = {"bigroots": "1.6 0.9", "pcc": "0.3 0.9", "ledger": "1.6 0.5"}
 AREAS = 400  # resamples of a curve
 ALL_SIGNS = 12  # runs, of which 4096 patterns are not too many
 SEARCHED = {"bigroots", "pcc", "ledger"}
@@ -32,10 +32,12 @@ WITH_DEFAULTS = {"defaults": "bigroots", "ledger defaults": "ledger"}
 
 
 def count(case, named, truth, topics):
-    """One for each straggler and topic; named: {task: [topic]}, truth: "overlap" or "effect"."""
+    """One for each straggler and topic that counts; named: {task: [topic]}, truth: "overlap" or "effect"."""
     tp = fp = tn = fn = 0
     for task, straggler in case.stragglers.items():
         for topic in topics:
+            if topic in straggler["neither"]:
+                continue
             true, named_it = topic in straggler[truth], topic in named.get(task, ())
             tp += true and named_it
             fp += named_it and not true
@@ -173,12 +175,19 @@ def area(line):
     return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(line, line[1:], strict=False))
 
 
+def counting(case):
+    """(task, straggler) of those that count one way or the other."""
+    for task, straggler in case.stragglers.items():
+        if straggler["effect"] or not straggler["neither"]:
+            yield task, straggler
+
+
 def seconds(cases, said):
     """Of the seconds that stragglers lost, those explained rightly, wrongly, and not at all. Right is any named topic
     that did it; wrong is to name others only."""
     right = wrong = nothing = 0.0
     for case, named in zip(cases, said, strict=True):
-        for task, straggler in case.stragglers.items():
+        for task, straggler in counting(case):
             lost, topic = straggler["excess_ms"] / 1000, set(named.get(task, ()))
             if topic & set(straggler["effect"]):
                 right += lost
@@ -193,7 +202,7 @@ def wrong_blame(cases, said, topics):
     """(stragglers of which one of the topics is named, of those that none of them did)."""
     blamed = of = 0
     for case, named in zip(cases, said, strict=True):
-        for task, straggler in case.stragglers.items():
+        for task, straggler in counting(case):
             if not set(straggler["effect"]) & set(topics):
                 of += 1
                 blamed += bool(set(named.get(task, ())) & set(topics))
@@ -246,3 +255,49 @@ def areas(rows):
 def area_interval(value, drawn, n):
     low, high = numpy.quantile(drawn, [0.025, 0.975])
     return Interval(float(value), float(low), float(high), n)
+
+
+# ---- one score for each straggler and topic ----
+
+
+def scored(cases, method, truth, topics):
+    """Of each distinct score, the greatest first: (counts of what is true by case, counts of what is not)."""
+    pairs = [
+        (case.scores[method].get(task, {}).get(topic, 0.0), number, topic in straggler[truth])
+        for number, case in enumerate(cases)
+        for task, straggler in case.stragglers.items()
+        for topic in topics
+        if topic not in straggler["neither"]
+    ]
+    levels = {score: level for level, score in enumerate(sorted({score for score, *_ in pairs}, reverse=True))}
+    counts = numpy.zeros((2, len(cases), len(levels)))
+    for score, number, true in pairs:
+        counts[0 if true else 1, number, levels[score]] += 1
+    return counts
+
+
+def score_curve(counts):
+    """(FPR, TPR) of each threshold from (0, 0) to (1, 1); counts: [true, not][level]."""
+    above = numpy.cumsum(counts, axis=-1)
+    rates = above / numpy.maximum(above[:, -1:], 1)
+    return numpy.concatenate([numpy.zeros((2, 1)), rates], axis=1)[::-1]
+
+
+def score_areas(counts, until):
+    """(area under that curve, the part of it up to that FPR, of what there is)."""
+    x, y = score_curve(counts)
+    low = numpy.append(x[x < until], until)
+    at_low = numpy.append(y[x < until], numpy.interp(until, x, y))
+    return area(list(zip(x, y, strict=True))), area(list(zip(low, at_low, strict=True))) / until
+
+
+def score_intervals(counts, until):
+    """Both areas, with a bootstrap over whole runs; a draw without any true one does not count."""
+    n = counts.shape[1]
+    drawn = numpy.random.default_rng(1).integers(0, n, (AREAS, n))
+    sums = [counts[:, runs].sum(axis=1) for runs in drawn]
+    areas_drawn = numpy.array([score_areas(one, until) for one in sums if one[0].sum() > 0])
+    return [
+        area_interval(value, values, n)
+        for value, values in zip(score_areas(counts.sum(axis=1), until), areas_drawn.T, strict=True)
+    ]

@@ -2,6 +2,7 @@
 
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy
@@ -38,14 +39,25 @@ def share_held(held, of):
     return Interval(float(held.sum() / of.sum()), float(low), float(high), int(of.sum()))
 
 
+def by_load(traces, floor, limit, draws):
+    """(as of a policy of drawn(), chance of each trace): p = max(floor, 1 - exp(-limit^2 / n^2)), n being how many of
+    its root begin in that second. The agent has no such policy."""
+    seconds = Counter((trace.root, int(trace.begin_s)) for trace in traces)
+    n = numpy.array([seconds[trace.root, int(trace.begin_s)] for trace in traces])
+    chances = numpy.maximum(floor, 1 - numpy.exp(-(limit**2) / n**2))
+    return numpy.random.default_rng(1).random((draws, len(traces))) < chances, chances
+
+
 # ---- estimates ----
+
+# share: the chance with which each trace was taken: of all the same, or a column of one for each.
 
 
 def totals(taken, values, share):
-    """Of each draw and column the estimated total, and its variance, when each trace was taken with the same chance
-    (Horvitz and Thompson; Poisson sampling): sum of y / p, and sum of (1 - p) (y / p)^2."""
+    """Of each draw and column the estimated total, and its variance (Horvitz and Thompson; Poisson sampling): sum of
+    y / p, and sum of (1 - p) (y / p)^2."""
     mask = taken.astype(float)
-    return mask @ values / share, mask @ values**2 * (1 - share) / share**2
+    return mask @ (values / share), mask @ (values**2 * (1 - share) / share**2)
 
 
 def normal_interval(total, variance):
@@ -66,8 +78,10 @@ def gamma_interval(total, variance, greatest):
 
 
 def greatest_weights(taken, values, share):
-    return numpy.array([[numpy.max(values[row, column], initial=0) for column in range(values.shape[1])]
-                        for row in taken]) / share  # fmt: skip
+    weights = values / share
+    return numpy.array(
+        [[numpy.max(weights[row, column], initial=0) for column in range(values.shape[1])] for row in taken]
+    )
 
 
 def quantile_interval(sample, q, share):

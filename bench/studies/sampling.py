@@ -14,7 +14,9 @@ from bench.studies.figures import Claim, Interval
 from bench.studies.forest import BEGIN_MS, HOUR_MS, SECONDS, forest, json_lines, late_trace
 from bench.studies.programs import exported, import_spans, plumbd
 from bench.studies.report import Report
+from bench.studies.sampled_faults import add_found
 from bench.studies.samples import (
+    by_load,
     drawn,
     gamma_interval,
     greatest_weights,
@@ -27,6 +29,8 @@ from script.hdfs.jars import ClusterError
 
 FRACTIONS = [0.5, 0.2, 0.1, 0.05, 0.01, 0.001]
 RATES = ["1/s", "0.1/s"]
+FLOOR, LIMIT = 0.01, 1
+BY_LOAD = f"max({FLOOR}, 1 - exp(-{LIMIT}/n^2))"
 # Fewer traces than this with a function are too few for an interval to be judged.
 EXPECTED_LEAST = 5
 SLOWEST, TOP = 0.01, 10
@@ -125,12 +129,12 @@ def quantile_coverage(all_of, taken, share):
     return held, of
 
 
-def coverage_rows(all_of, samples):
-    """[(fraction, what, Interval of the share that held, median of |error|)]."""
+def coverage_rows(all_of, samples, chances):
+    """[(policy, what, Interval of the share that held, median of |error|)]. chances: {policy: of each trace}."""
     rows = []
-    for share in FRACTIONS:
-        taken = samples[str(share)]
-        judged = (all_of.calls > 0).sum(axis=0) * share >= EXPECTED_LEAST
+    for policy, share in chances.items():
+        taken = samples[policy]
+        judged = ((all_of.calls > 0) * share).sum(axis=0) >= EXPECTED_LEAST
         if not judged.any():
             continue
         for what, values in (("calls", all_of.calls), ("time", all_of.time_ms)):
@@ -142,8 +146,9 @@ def coverage_rows(all_of, samples):
                 ("gamma", gamma_interval(total, variance, weights)),
                 ("normal", normal_interval(total, variance)),
             ):
-                rows.append((share, f"total {what}, {kind}", share_held(*covered(low, high, truth, judged)), error))
-        rows.append((share, "p95 of the duration", share_held(*quantile_coverage(all_of, taken, share)), None))
+                rows.append((policy, f"total {what}, {kind}", share_held(*covered(low, high, truth, judged)), error))
+        if policy != BY_LOAD:
+            rows.append((policy, "p95 of the duration", share_held(*quantile_coverage(all_of, taken, share)), None))
     return rows
 
 
@@ -206,14 +211,14 @@ def add_kept(report, all_of, samples):
     report.picture("kept", title, pictures.lines(title, "fraction", "share kept", lines, log_x=True))
 
 
-def add_coverage(report, all_of, samples):
-    rows = coverage_rows(all_of, samples)
-    columns = ["fraction", "interval of", "intervals", "coverage", "low", "high", "median error"]
+def add_coverage(report, all_of, samples, chances):
+    rows = coverage_rows(all_of, samples, chances)
+    columns = ["policy", "interval of", "intervals", "coverage", "low", "high", "median error"]
     table, drawn_rows = [], []
-    for share, what, (value, low, high, n), error in rows:
-        table.append([share, what, n, value, low, high, error])
+    for policy, what, (value, low, high, n), error in rows:
+        table.append([policy, what, n, value, low, high, error])
         if "normal" not in what and n:
-            drawn_rows.append((f"{share} {what}", value, low, high))
+            drawn_rows.append((f"{policy} {what}", value, low, high))
     report.table("coverage", "How often a 95 % interval holds the truth", columns, table)
     report.picture(
         "coverage", "Coverage", pictures.intervals("Coverage of 95 % intervals", "share that held", drawn_rows, GOAL)
@@ -224,7 +229,8 @@ def add_coverage(report, all_of, samples):
 
 def add_coverage_claim(report, rows, what):
     """Over the fractions of 0.05 and more: the least and the greatest coverage of them must be within the goal."""
-    shares = [held for share, name, held, _ in rows if name == what and share >= 0.05 and held.n]
+    enough = {str(share) for share in FRACTIONS if share >= 0.05}
+    shares = [held for policy, name, held, _ in rows if name == what and policy in enough and held.n]
     if not shares:
         return
     n = sum(share.n for share in shares)
@@ -237,13 +243,16 @@ def add_coverage_claim(report, rows, what):
 def study(options):
     report = Report("sampling", "What sampling loses", ABOUT, options.build)
     draws = options.runs or 200
-    traces = forest(1, min(1.0, draws / 100))
+    share = min(1.0, draws / 100)
+    traces = forest(1, share)
     with plumbd(options.build) as daemon:
         import_spans(daemon, json_lines(traces))
         all_of = known(daemon, traces)
         whole = check_sums(daemon, all_of.functions, all_of.calls.sum(axis=0), all_of.time_ms.sum(axis=0))
     fractions = drawn(traces, [str(share) for share in FRACTIONS], draws)
-    samples = {**fractions, **drawn(traces, RATES, 1)}
+    by_its_load, chances = by_load(traces, FLOOR, LIMIT, draws)
+    samples = {**fractions, BY_LOAD: by_its_load, **drawn(traces, RATES, 1)}
+    chances = {**{str(share): share for share in FRACTIONS}, BY_LOAD: chances[:, None]}
     report.parameters = {"draws": draws, "traces": len(traces), "spans": int(all_of.calls.sum()), "seconds": SECONDS}
 
     same, of = sent_again(options.build, all_of, samples)
@@ -253,7 +262,8 @@ def study(options):
     text = "totals of functions are as before when plumbd has thinned out"
     report.claim(Claim(text, "all", (">=", 1.0), exact(same, of)))
     add_kept(report, all_of, {**samples, "plumbd thins": [taken]})
-    add_coverage(report, all_of, samples)
+    add_coverage(report, all_of, samples, chances)
+    add_found(report, options.build, samples, share, max(1, draws // 20))
     report.note("A rate such as 1/s has no weights: what it keeps says nothing of totals, and no interval is given.")
     report.note("plumb itself gives totals of what was sampled, and no interval: the estimates are this study's.")
     return report

@@ -14,6 +14,7 @@ from bench.studies.cases import (
     LEDGER_P,
     LEDGER_W,
     NAMING,
+    SCORES,
     cases_of,
 )
 from bench.studies.figures import Claim, wilson
@@ -33,6 +34,9 @@ from bench.studies.judging import (
     held_out,
     hosts_right,
     over_runs,
+    score_curve,
+    score_intervals,
+    scored,
     search,
     seconds,
     tpr,
@@ -43,6 +47,7 @@ from bench.studies.report import Report
 RESOURCES = ["cpu", "disk", "network"]
 EVERYTHING = [*RESOURCES, "hdfs", "jvm", "data"]  # of recorded runs, whose faults are of all these
 TRUTHS = ["overlap", "effect"]
+LOW_FPR = 0.05
 COLUMNS = ["cpu", "disk", "network", "jvm", "data", "spill", "locality", "hdfs", "nothing"]
 GENERATED = (
     "Runs are generated: five workers, the schedule of table 5 with its own and with one kind of load each, and none. "
@@ -129,6 +134,20 @@ class Study:
         title = "Best TPR up to each FPR"
         self.report.picture("roc", title, pictures.lines(title, "FPR", "TPR", lines, diagonal=True))
 
+    def scores(self):
+        """One score for each straggler and resource, so that the curve is one."""
+        lines, table = {}, []
+        for method in SCORES:
+            for truth in TRUTHS:
+                counts = scored(self.cases, method, truth, self.topics)
+                whole, low_fpr = score_intervals(counts, LOW_FPR)
+                table.append([method, truth, *map(int, counts.sum(axis=(1, 2))), *whole[:3], *low_fpr[:3]])
+                lines[f"{method}, {truth}"] = list(zip(*score_curve(counts.sum(axis=1)).tolist(), strict=True))
+        columns = ["method", "truth", "true", "not", "AUC", "low", "high", f"up to FPR {LOW_FPR}", "low", "high"]
+        self.report.table("scores", "Area under the curve of one score per straggler and resource", columns, table)
+        title = "One score per straggler and resource"
+        self.report.picture("roc-scores", title, pictures.lines(title, "FPR", "TPR", lines, diagonal=True))
+
     def confusion(self):
         """What `plumb why` names first, by what did it."""
         table = []
@@ -137,7 +156,8 @@ class Study:
             for case in self.cases:
                 named = first_named(case, method)
                 for task, straggler in case.stragglers.items():
-                    true = "+".join(straggler["effect"]) or "none of them"
+                    touched = "".join(f"touched by {topic}" for topic in straggler["neither"])
+                    true = "+".join(straggler["effect"]) or touched or "none of them"
                     row = rows.setdefault(true, [0] * len(COLUMNS))
                     row[COLUMNS.index(*named.get(task, ["nothing"]))] += 1
             names = sorted(rows)
@@ -257,6 +277,7 @@ def study(options):
     whole.resources()
     whole.parameters()
     whole.curves()
+    whole.scores()
     whole.confusion()
     whole.hosts()
     whole.cost()

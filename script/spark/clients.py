@@ -21,7 +21,7 @@ from script.hdfs.cluster import Cluster, free_port, wait_for
 from script.hdfs.jars import ClusterError
 from script.spark.faults import Faults, read_injections
 from script.spark.hosts import Namespaces
-from script.spark.runs import BLOCK, DATANODES, HADOOP, SLOW, WORKER_HOSTS, Bed, wait_end
+from script.spark.runs import BLOCK, DATANODES, HADOOP, SLOW, Bed, wait_end, worker_hosts
 from script.spark.slow_stages import judge_stages, stage_times
 from script.spark.standalone import Agent
 
@@ -123,7 +123,7 @@ SPARK_JOBS = {
     "spark-read": ("scan_on", ["/text"], {"spark.sql.files.maxPartitionBytes": str(8 * BLOCK)}),
 }
 # Where time stays for which nobody is seen to work.
-CLIENT_HOSTS = {*CLIENTS, *WORKER_HOSTS, "driver"}
+CLIENT_HOSTS = {*CLIENTS, *worker_hosts(), "driver"}
 # A node is judged from so many minutes on.
 LEARN_MINUTES = 5
 
@@ -212,7 +212,7 @@ class ClientBed(Bed):
     def _start(self):
         self.work.mkdir(parents=True, exist_ok=True)
         servers = ["namenode", *(f"datanode{i}" for i in range(1, DATANODES + 1))]
-        workers = WORKER_HOSTS if self.with_spark else ()
+        workers = self.workers if self.with_spark else ()
         self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", [*servers, *CLIENTS, *workers]))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
         self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})

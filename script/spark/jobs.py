@@ -117,6 +117,14 @@ def bayes(spark, rows="20000", partitions="12"):
 
 
 @job
+def bayes_for(spark, seconds):
+    """Again and again, for so long."""
+    until = time.monotonic() + float(seconds)
+    while time.monotonic() < until:
+        bayes(spark, 60_000, 30)
+
+
+@job
 def mixed(spark, path, out):
     """Lines, words and a table: what reads and writes HDFS in different ways."""
     scan(spark, path, 2)

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from script.hdfs.cluster import Cluster, die_with_parent, free_port, wait_for
 from script.hdfs.jars import ClusterError
+from script.spark import schedule
 from script.spark.faults import Faults
 from script.spark.hosts import Namespaces
 from script.spark.samples import Samples, why_no_samples
@@ -31,7 +32,6 @@ from script.spark.standalone import DEFAULT_SPARK, Agent, Standalone
 
 HADOOP = "3.5.0"
 DATANODES, WORKERS = 4, 3
-WORKER_HOSTS = tuple(f"worker{i}" for i in range(1, WORKERS + 1))
 BLOCK = 1 << 20
 BLOCKS = 48
 SLOW, BUSY = "datanode2", "worker2"
@@ -58,7 +58,17 @@ JOB_OF = {
     "busy-cpu": ("shuffled", ["/text", "32", "3"]),
     "busy-disk": ("shuffled", ["/text", "32", "3"]),
     "busy-network": ("shuffled", ["/text", "32", "3"]),
+    "mixed": ("bayes_for", ["130"]),
 }
+WORKERS_OF = {"mixed": schedule.WORKERS}  # of other faults WORKERS
+
+
+def by_workers(faults):
+    """{how many workers a bed must have: [faults]}"""
+    found = {}
+    for fault in faults:
+        found.setdefault(WORKERS_OF.get(fault, WORKERS), []).append(fault)
+    return found
 
 
 def write_text(path, blocks=BLOCKS, seed=1):
@@ -84,14 +94,29 @@ def block_places(hdfs, path):
     return [(block["offset"], block["length"], [names[host] for host in block["hosts"]]) for block in found]
 
 
+def worker_hosts(workers=WORKERS):
+    return tuple(f"worker{i}" for i in range(1, workers + 1))
+
+
 class Bed:
     """Hosts, plumbd, HDFS and Spark, all traced, for one run after the other."""
 
     def __init__(
-        self, work, build, spark=DEFAULT_SPARK, *, cores=1, conf=None, job=None, hdfs=None, share=WORKER_SHARE
+        self,
+        work,
+        build,
+        spark=DEFAULT_SPARK,
+        *,
+        workers=WORKERS,
+        cores=1,
+        conf=None,
+        job=None,
+        hdfs=None,
+        share=WORKER_SHARE,
     ):
         """cores, conf: of Standalone; job: another than that of the fault, with its arguments; hdfs: more properties of
         it; share: of a processor, that each worker has."""
+        self.workers = worker_hosts(workers)
         self.work, self.build, self.spark_version = Path(work).resolve(), Path(build), spark
         self.cores, self.conf, self.job, self.share = cores, conf, job, share
         self.properties = {**HDFS, **(hdfs or {})}
@@ -113,7 +138,7 @@ class Bed:
         names = [
             "namenode",
             *(f"datanode{i}" for i in range(1, DATANODES + 1)),
-            *WORKER_HOSTS,
+            *self.workers,
         ]
         self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
@@ -131,7 +156,7 @@ class Bed:
             Standalone(
                 self.work / "spark",
                 self.spark_version,
-                WORKERS,
+                len(self.workers),
                 hosts=self.hosts,
                 agent=self.agent,
                 conf=self.conf,
@@ -140,7 +165,7 @@ class Bed:
         )
         write_text(self.work / "text")
         self.put(self.work / "text", "/text")
-        for worker in WORKER_HOSTS:
+        for worker in self.workers:
             self.hosts.limit_cpu(worker, self.share)
 
     def put(self, local, path):
@@ -239,24 +264,24 @@ class Bed:
     @contextmanager
     def _workers_for(self, fault):
         """A host that is to be kept busy has as much of that as one machine can give to all of them."""
-        if fault == "busy-network":
-            for worker in WORKER_HOSTS:
+        if fault in ("busy-network", "mixed"):
+            for worker in self.workers:
                 self.hosts.limit_network(worker, WORKER_BITS_PER_SECOND)
-        if fault == "busy-disk":
-            for worker in WORKER_HOSTS:
+        if fault in ("busy-disk", "mixed"):
+            for worker in self.workers:
                 self.hosts.write_through(worker, True)
         try:
             yield
         finally:
-            for worker in WORKER_HOSTS:
-                if fault == "busy-network":
+            for worker in self.workers:
+                if fault in ("busy-network", "mixed"):
                     self.hosts.limit_network(worker, None)
-                if fault == "busy-disk":
+                if fault in ("busy-disk", "mixed"):
                     self.hosts.write_through(worker, False)
 
     def _disturb(self, fault, application):
         """Until the application has ended."""
-        if fault == "busy-cpu":
+        if fault in ("busy-cpu", "mixed"):
             for worker, pids in self.spark.executors().items():
                 self.hosts.confine(worker, pids, TASKS_SHARE)
         always = {
@@ -273,11 +298,30 @@ class Bed:
         if fault in always:
             with always[fault]():
                 application.wait(SECONDS)
+        if fault == "mixed":
+            self._follow_schedule(application)
         while fault in at_times and application.poll() is None:
             with at_times[fault]():
                 wait_end(application, ON_SECONDS)
             wait_end(application, OFF_SECONDS)
         application.wait(SECONDS)
+
+    def _follow_schedule(self, application):
+        """Table 5, as far as the application goes."""
+        begin = time.monotonic()
+        at = sorted({second for one in schedule.TABLE_5 for second in (one.begin_s, one.end_s)})
+        with ExitStack() as all_loads:
+            there = {}
+            for second in at:
+                wait_end(application, max(0, begin + second - time.monotonic()))
+                for one in [one for one in there if one.end_s <= second]:
+                    there.pop(one).close()
+                if application.poll() is not None:
+                    return
+                for one in schedule.TABLE_5:
+                    if one.begin_s == second:
+                        there[one] = all_loads.enter_context(ExitStack())
+                        there[one].enter_context(self.faults.busy(self.workers[one.worker], one.resource))
 
     def last_log(self):
         """The event log of the last application."""
@@ -286,10 +330,10 @@ class Bed:
     def _keep(self, fault, folder, output, begin):
         log = self.last_log()
         shutil.copy(log, folder / "events")
-        for worker in range(1, WORKERS + 1):
-            for stderr in (self.spark.work / f"worker{worker}" / log.name).glob("*/stderr"):
+        for worker in self.workers:
+            for stderr in (self.spark.work / worker / log.name).glob("*/stderr"):
                 (folder / "executors").mkdir(exist_ok=True)
-                shutil.copy(stderr, folder / "executors" / f"worker{worker}-{stderr.parent.name}.log")
+                shutil.copy(stderr, folder / "executors" / f"{worker}-{stderr.parent.name}.log")
         job, arguments = self.job or JOB_OF[fault]
         said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         about = {

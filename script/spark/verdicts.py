@@ -37,7 +37,7 @@ TOPICS = {
     "busy-disk": {"disk"},
     "busy-network": {"network"},
 }
-ORDER = [*TOPICS, "none"]
+ORDER = [*TOPICS, "mixed", "none"]
 SECONDS = 300
 QUESTION_MEMORY = "1G"  # tasks that read by some hundred bytes have large traces
 Verdict = namedtuple("Verdict", "cause host resource")

@@ -14,10 +14,10 @@ TOPICS = ["cpu", "disk", "network"]
 def case(name, fault, stragglers, said=None):
     """stragglers: {task: (seconds lost, what did it)}."""
     truth = {
-        task: {"excess_ms": 1000 * lost, "overlap": effect, "effect": effect, "hosts": ["worker1"]}
+        task: {"excess_ms": 1000 * lost, "overlap": effect, "effect": effect, "hosts": ["worker1"], "neither": []}
         for task, (lost, effect) in stragglers.items()
     }
-    return Case(name, fault, "generated", truth, said or {}, {})
+    return Case(name, fault, "generated", truth, said or {}, {}, {})
 
 
 def test_counts():
@@ -31,6 +31,29 @@ def test_counts():
     assert judging.seconds([one], [{}]) == (0, 0, 17)
     assert judging.wrong_blame([one], [named], TOPICS) == (1, 2)
     assert math.isnan(judging.tpr(judging.counts_of([case("b", "none", {})], [{}], "effect", TOPICS).sum(axis=0)))
+
+
+def test_what_counts_neither_way():
+    """A task that a fault touched is no false alarm, nor a find; of other topics it counts as any."""
+    one = case("a", "slow-disk", {"1": (10, ["hdfs"]), "2": (5, []), "3": (2, [])})
+    one.stragglers["2"]["neither"] = ["hdfs"]
+    named = {"1": ["hdfs"], "2": ["hdfs", "cpu"], "3": ["hdfs"]}
+    assert judging.count(one, named, "effect", ["hdfs", "cpu"]) == (1, 2, 2, 0)
+    assert judging.seconds([one], [named]) == (10, 2, 0)
+    assert judging.wrong_blame([one], [named], ["hdfs", "cpu"]) == (1, 1)
+
+
+def test_one_score():
+    """Of six pairs of one that is true and one that is not, the true one has more in four, and as much in one."""
+    one = case("a", "cpu", {"1": (1, ["cpu"]), "2": (1, [])})
+    two = case("b", "cpu", {"1": (1, ["cpu"]), "2": (1, []), "3": (1, [])})
+    one.scores["ledger"] = {"1": {"cpu": 0.9}, "2": {"cpu": 0.9}}
+    two.scores["ledger"] = {"1": {"cpu": 0.5}, "2": {"disk": 0.7}}
+    counts = judging.scored([one, two], "ledger", "effect", ["cpu"])
+    assert counts.tolist() == [[[1, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 2]]]
+    whole, low = judging.score_intervals(counts, 1 / 6)
+    assert whole.value == pytest.approx(4.5 / 6) and whole.low <= 0.5 and whole.high == pytest.approx(1)
+    assert low.value == pytest.approx(0.125)
 
 
 def test_parameters_come_from_other_runs():
