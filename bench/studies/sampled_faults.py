@@ -1,5 +1,5 @@
-"""Is a slow DataNode still found where only samples of traces are stored? `plumb slow` is asked, of a plumbd that got what
-a policy takes, and of one that got all."""
+"""Is a slow DataNode still found where only samples of traces are stored? `plumb slow` is asked, of a plumbd that got
+what a policy takes, and of one that got all."""
 
 import numpy
 
