@@ -87,7 +87,7 @@ def test_a_line_is_typed_completed_and_run(shell, plumb_program, open_page):
     line, keys = page.page.locator("#prompt"), page.page.keyboard
     line.fill("")
     keys.type("func")
-    assert page.page.get_by_role("option").all_inner_texts() == ["functions"]
+    assert page.page.locator(".offers li").all_inner_texts() == ["functions"]
     keys.press("Tab")
     page.settle()  # names that are stored have come
     keys.type("--function=FLUSH")

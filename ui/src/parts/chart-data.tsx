@@ -8,6 +8,15 @@ import type { ChartData } from './csv.ts'
 /** More cells hold a browser up; CSV has them all. */
 const MOST_CELLS = 8000
 
+const DAY = /^\d{4}-\d\d-\d\d (?=\d\d:)/
+
+/** Of times of one day the day is said once, in the first head. */
+function shortHead(head: readonly string[]): readonly string[] {
+  const days = new Set(head.flatMap((text) => DAY.exec(text)?.[0] ?? []))
+  if (days.size !== 1) return head
+  return head.map((text, i) => (i === 0 ? `${text}, ${[...days][0]!.trim()}` : text.replace(DAY, '')))
+}
+
 export function DataTable({ name, data }: { name: string; data: ChartData }): VNode {
   const { head, rows, write } = data
   const shown = rows.slice(0, Math.max(1, Math.floor(MOST_CELLS / Math.max(1, head.length))))
@@ -18,7 +27,7 @@ export function DataTable({ name, data }: { name: string; data: ChartData }): VN
           <caption class="unseen">{name}</caption>
           <thead>
             <tr>
-              {head.map((text, i) => (
+              {shortHead(head).map((text, i) => (
                 <th key={i} scope="col" class={i === 0 ? 'text' : ''}>
                   {text}
                 </th>
