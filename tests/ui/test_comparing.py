@@ -397,7 +397,7 @@ def test_a_rectangle_is_chosen_by_keys(busy, open_page):
     region = page.page.get_by_role("region", name="What differs")
     assert region.get_by_role("status").inner_text().startswith(f"{many:,} traces against ")
     keys.press("Escape")
-    assert told.inner_text().startswith("Darker: more traces.")
+    assert told.inner_text().startswith("Stronger colour: more traces.")
 
 
 @pytest.mark.parametrize("name", ["host", "operations", "function-open", "traces-differ", "overview"])

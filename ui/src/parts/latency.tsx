@@ -246,7 +246,7 @@ export function LatencyMap(props: Props): VNode {
       />
       <figcaption aria-live="polite">
         {area === undefined
-          ? t('Darker: more {what}. {hint}', { what: props.what[1], hint: props.hint })
+          ? t('Stronger colour: more {what}. {hint}', { what: props.what[1], hint: props.hint })
           : tell(props, area)}
       </figcaption>
     </figure>
