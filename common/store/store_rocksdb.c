@@ -181,7 +181,10 @@ static gboolean check_folder(RocksStore *store, gboolean *complete, GError **err
     if (has_data(store->path))
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: is it a store? If so, restore the folder from a copy",
                     store->path);
-    if (store->base.read_only) return fail(error, PLUMB_ERROR_NOT_FOUND, "store %s: there is none", store->path);
+    if (store->base.read_only)
+        return fail(error, PLUMB_ERROR_NOT_FOUND,
+                    "store %s: there is none. plumbd makes one (store.path), and plumb import --store DIR of logs",
+                    store->path);
     if (g_mkdir_with_parents(store->path, 0700) == 0) return TRUE;
     return fail_errno(error, errno, "store %s: the folder cannot be made; give the right to, or choose another",
                       store->path);

@@ -97,7 +97,7 @@ def test_a_folder_that_is_no_store(command, tmp_path):
     (tmp_path / "file").write_text("x")
     done = run_plumb(*command.split(), "--store", tmp_path)
     assert done.returncode == 1
-    assert str(tmp_path) in done.stderr
+    assert str(tmp_path) in done.stderr and "plumb import --store" in done.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"], "reading must not make a store"
 
 

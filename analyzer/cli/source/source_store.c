@@ -43,7 +43,8 @@ void *source_store_open(const char *told, GError **error) {
     g_autofree char *inner = g_build_filename(told, "store", NULL);
     const char *folder = !is_store(told) && is_store(inner) ? inner : told;
     if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
-        fail(error, PLUMB_ERROR_NOT_FOUND, "no folder %s: --store takes the folder that plumbd's store.path names",
+        fail(error, PLUMB_ERROR_NOT_FOUND,
+             "no folder %s: --store takes the folder that plumbd's store.path names, or that of plumb import --store",
              folder);
         return NULL;
     }
