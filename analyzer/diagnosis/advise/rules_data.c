@@ -386,7 +386,7 @@ static double cut_piece(const AdviseFacts *facts, const AdviseStage *stage) {
     return floor(MAX(MAX(stage->shuffle.median, share / PIECES_A_CORE), MANY_BYTES) / MIB) * MIB;
 }
 
-/* The advisory size is that of all shuffles whose partitions AQE joins: what more tasks they would have costs, in ms; not
+/* The advisory size is that of all shuffles whose partitions AQE joins: what their further tasks would cost, in ms; not
  * worked out to its end where it is above most_ms. */
 static double smaller_cost(const AdviseFacts *facts, double piece, double most_ms) {
     if (!coalesces(facts)) return 0;
@@ -413,8 +413,9 @@ static void change_adaptive(const AdviseFacts *facts, Finding *finding) {
     if (!advise_flag(facts, join)) finding_change(finding, facts, join, g_strdup("true"));
 }
 
-/* As Spark does it (OptimizeSkewedJoin): a partition above the threshold, and above the factor times the median, is cut
- * between the outputs of map tasks into pieces of the advisory size, or of the mean of the others where that is more. */
+/* As Spark does it (OptimizeSkewedJoin): a partition above the threshold, and above the factor times the median, is
+ * cut between the outputs of map tasks into pieces of the advisory size, or of the mean of the others where that is
+ * more. */
 static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
     const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
     const char *times = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
