@@ -1,4 +1,5 @@
-"""A secure HDFS: NameNode, DataNode and client have each a login by Kerberos, by which their agents log in."""
+"""A secure HDFS: NameNode, DataNode and client have each a login by Kerberos, by which their agents log in; and HttpFS,
+with PLUMB_HADOOP_VERSIONS=all."""
 
 import json
 import os
@@ -9,7 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from script.hdfs.attach import Agent
-from script.hdfs.cluster import SHORT_LIVED, Cluster
+from script.hdfs.cluster import SHORT_LIVED, Cluster, free_port, write_site
+from script.hdfs.jars import whole_jar
 from tests.agent.tours import home_of, java_for
 from tests.conftest import ROOT
 from tests.receiver.waiting import wait_for
@@ -18,12 +20,16 @@ from tests.secure.kdc import REALM
 
 LOG = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
 FS_SHELL = "org.apache.hadoop.fs.FsShell"
+# Maven Central has no newer one.
+HTTPFS, HTTPFS_VERSION = "org.apache.hadoop.fs.http.server.HttpFSServerWebServer", "3.4.1"
 # The oldest and the newest; on each change, the newest.
-VERSIONS = ["2.10.2", "3.5.0"] if os.environ.get("PLUMB_HADOOP_VERSIONS") == "all" else ["3.5.0"]
+ALL, NEWEST = os.environ.get("PLUMB_HADOOP_VERSIONS") == "all", "3.5.0"
+VERSIONS = ["2.10.2", NEWEST] if ALL else [NEWEST]
 # DataNodes protect their data by SASL, so that they need no port below 1024, and no root.
 SECURE_CORE = {"hadoop.security.authentication": "kerberos", "hadoop.security.authorization": "true",
                "hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
-               "hadoop.http.authentication.type": "kerberos"}  # fmt: skip
+               "hadoop.http.authentication.type": "kerberos",
+               "hadoop.proxyuser.httpfs.hosts": "*", "hadoop.proxyuser.httpfs.groups": "*"}  # fmt: skip
 SECURE_HDFS = {"dfs.block.access.token.enable": "true", "dfs.data.transfer.protection": "authentication",
                "ignore.secure.ports.for.testing": "true"}  # fmt: skip
 
@@ -36,7 +42,7 @@ class WithTickets(Agent):
         self.cache = cache
 
     def environment(self, name, work):
-        server = name.startswith(("namenode", "datanode"))
+        server = name.startswith(("namenode", "datanode", "httpfs"))
         return {"KRB5CCNAME": "FILE:/none" if server else self.cache}
 
 
@@ -63,12 +69,12 @@ def secure_hdfs(keytab):
     return {**SECURE_HDFS, **names, **web, **{f"dfs.{kind}.keytab.file": keytab for kind in kinds}}
 
 
-def kinds_by_trace(spans):
-    """Which kinds of processes have spans in each trace."""
-    kinds = {}
+def processes_by_trace(spans):
+    """Which kinds of processes have spans in each trace, and what they are called."""
+    processes = {}
     for span in spans:
-        kinds.setdefault(span["a"][:16], set()).add(span["r"].partition("/")[0])
-    return kinds.values()
+        processes.setdefault(span["a"][:16], set()).update(span["r"].split("/")[:2])
+    return processes.values()
 
 
 def read_event_log(build_dir, kdc, url):
@@ -80,20 +86,58 @@ def read_event_log(build_dir, kdc, url):
         assert good or "HDFS wants a ticket of Kerberos" in done.stderr, done.stderr
 
 
+def httpfs_site(keytab, port):
+    """Whoever asks it has a ticket, and so has it, for HDFS."""
+    site = {"httpfs.http.hostname": "127.0.0.1", "httpfs.http.port": port,
+            "hadoop.http.filter.initializers": "org.apache.hadoop.http.lib.StaticUserWebFilter"}  # fmt: skip
+    for what, principal in (("", "HTTP/127.0.0.1"), ("hadoop.", "httpfs/localhost")):
+        site[f"httpfs.{what}authentication.type"] = "kerberos"
+        site[f"httpfs.{what}authentication.kerberos.principal"] = f"{principal}@{REALM}"
+        site[f"httpfs.{what}authentication.kerberos.keytab"] = keytab
+    return site
+
+
+def read_by_httpfs(cluster, keytab, path):
+    """What HttpFS answers: it asks HDFS for its reader."""
+    port = free_port()
+    write_site(cluster.conf / "httpfs-site.xml", httpfs_site(keytab, port))
+    (cluster.conf / "httpfs-signature.secret").write_text("a secret of this test")
+    jars = [whole_jar("org.apache.hadoop", "hadoop-hdfs-httpfs", HTTPFS_VERSION),
+            whole_jar("com.googlecode.json-simple", "json-simple", "1.1.1")]  # fmt: skip
+    httpfs = cluster.java("httpfs", HTTPFS, class_path=":".join(map(str, jars)), version=HTTPFS_VERSION)
+    url = f"http://127.0.0.1:{port}/webhdfs/v1{path}?op=OPEN"
+    command, found = ["curl", "-sSf", "--negotiate", "-u", ":", url], []
+
+    def answered():
+        assert httpfs.poll() is None, cluster.log_end("httpfs")
+        done = subprocess.run(command, env=cluster.reader, capture_output=True, text=True, timeout=60)
+        found.append(done.stdout)
+        return done.returncode == 0
+
+    try:
+        wait_for(answered, 120)
+    finally:
+        httpfs.terminate()
+        httpfs.wait(30)
+    return found[-1]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_processes_log_in(kerberos, kdc, authority, build_dir, tmp_path, version):
     """One file is written and read: one forest, of three processes, each by its own principal."""
-    plumbd = kerberos(access__write=f"krb5:nn/*@{REALM}; krb5:dn/*@{REALM}; krb5:people@{REALM}",
+    others = ["httpfs/localhost"] if ALL and version == NEWEST else []
+    plumbd = kerberos(access__write="; ".join(f"krb5:{name}@{REALM}" for name in ("nn/*", "dn/*", "people", *others)),
                       access__read="anonymous", access__admin="anonymous").start()  # fmt: skip
     settings = {"receivers": f"localhost:{plumbd.thrift[1]}", "sampling": "always", "tls": "on",
                 "tls.trust": authority.pem, "auth": "kerberos"}  # fmt: skip
     people = kdc.login("people", "people")
     SecureCluster.reader = people
     agent = WithTickets(settings, people["KRB5CCNAME"])
-    keytab = kdc.keytab("hdfs", "nn/localhost", "dn/localhost", "HTTP/127.0.0.1")
+    keytab = kdc.keytab("hdfs", "nn/localhost", "dn/localhost", "HTTP/127.0.0.1", *others)
     web = {"hadoop.http.authentication.kerberos.principal": f"HTTP/127.0.0.1@{REALM}",
            "hadoop.http.authentication.kerberos.keytab": keytab}  # fmt: skip
-    jvm = (*SHORT_LIVED, f"-Djava.security.krb5.conf={kdc.path}")
+    jvm = (*SHORT_LIVED, f"-Djava.security.krb5.conf={kdc.path}", f"-Dhttpfs.home.dir={tmp_path}",
+           *(f"-Dhttpfs.{folder}.dir={tmp_path}/hdfs/conf" for folder in ("config", "log", "temp")))  # fmt: skip
     with SecureCluster(tmp_path / "hdfs", version, datanodes=1, core=SECURE_CORE | web, hdfs=secure_hdfs(keytab),
                  agent=agent, java=home_of(java_for(version)), jvm=jvm) as cluster:  # fmt: skip
         for command in (["-put", cluster.conf / "core-site.xml", LOG, "/"], ["-cat", "/core-site.xml"]):
@@ -101,13 +145,16 @@ def test_all_processes_log_in(kerberos, kdc, authority, build_dir, tmp_path, ver
             out, _ = shell.communicate(timeout=120)
             assert shell.returncode == 0, cluster.log_end("client")
         assert "hadoop.security.authentication" in out
+        if others:
+            assert read_by_httpfs(cluster, keytab, "/core-site.xml") == out
         cluster.wait_all_sent()
         assert [log for log in cluster.work.glob("*.log") if "io.plumbline" in log.read_text()] == []
         read_event_log(build_dir, kdc, cluster.url(f"/{LOG.name}", "webhdfs"))
 
-    here = {f"krb5:{name}@{REALM}" for name in ("people", "nn/localhost", "dn/localhost")}
+    here = {f"krb5:{name}@{REALM}" for name in ("people", "nn/localhost", "dn/localhost", *others)}
     wait_for(lambda: {found["principal"] for found in events(tmp_path, "login")} == here)
     assert ask(plumbd, trusting(authority), "/api/v1/flush", "POST")[0] == 200
     found = ask(plumbd, trusting(authority), "/api/v1/export")[1].splitlines()
-    wanted = {"FsShell", "NameNode", "DataNode"}
-    assert any(kinds >= wanted for kinds in kinds_by_trace(json.loads(line) for line in found))
+    traces = list(processes_by_trace(json.loads(line) for line in found))
+    for client in ("FsShell", "httpfs") if others else ("FsShell",):
+        assert any(processes >= {client, "NameNode", "DataNode"} for processes in traces), (client, traces)
