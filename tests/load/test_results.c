@@ -169,6 +169,22 @@ static void test_coverage(void) {
     g_assert_cmpfloat_with_epsilon(coverage(0.9, 0.5), 0.95, 0.04);
 }
 
+/* Two values bound nothing: both may lie above the median. */
+static void test_few(void) {
+    const double median = 0.5;
+    const LoadSample two[] = {{10 * MS, 0, 0, 0}, {11 * MS, 0, 1, 0}};
+    g_autoptr(GArray) samples = g_array_new(FALSE, FALSE, sizeof(LoadSample));
+    g_array_append_vals(samples, two, G_N_ELEMENTS(two));
+    Quantiles quantiles;
+    Quantile found;
+    quantiles_init(&quantiles, samples);
+    quantiles_get(&quantiles, &median, 1, &found);
+    g_assert_cmpint(found.value_ns, ==, 10 * MS);
+    g_assert_cmpint(found.low_ns, ==, 0);
+    g_assert_cmpint(found.high_ns, ==, -1);
+    quantiles_clear(&quantiles);
+}
+
 /* n reads a second for 10 s, of about so many milliseconds. */
 static json_t *run_of(gint64 middle_ms, guint n) {
     guint64 state = 1;
@@ -287,6 +303,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/results/wrong", test_wrong);
     g_test_add_func("/load/results/sort", test_sort);
     g_test_add_func("/load/results/coverage", test_coverage);
+    g_test_add_func("/load/results/few", test_few);
     g_test_add_func("/load/results/compare", test_compare);
     g_test_add_func("/load/results/pictures", test_pictures);
     g_test_add_func("/load/results/merge", test_merge);

@@ -83,8 +83,8 @@ static double deviation(const Quantiles *quantiles, const Second *seconds, guint
 static void find_interval(const Quantiles *quantiles, double p, double width, Quantile *quantile) {
     const double n = (double)quantiles->n;
     const double low = floor(n * p - width), high = ceil(n * p + width) + 1;
-    quantile->low_ns = (gint64)quantiles->sorted[low < 1 ? 0 : (gsize)low - 1];
-    quantile->low_ns = MIN(quantile->low_ns, quantile->value_ns);
+    /* Where no value is far enough below, only 0 surely is: the least of a few may be above the quantile. */
+    quantile->low_ns = low < 1 ? 0 : MIN((gint64)quantiles->sorted[(gsize)low - 1], quantile->value_ns);
     quantile->high_ns = high <= n ? (gint64)quantiles->sorted[(gsize)high - 1] : -1;
 }
 

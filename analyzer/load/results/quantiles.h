@@ -13,7 +13,7 @@ void times_sort(guint64 *times, gsize n);
 
 typedef struct Quantile {
     gint64 value_ns;
-    gint64 low_ns, high_ns; /* high_ns -1: there are too few times to say */
+    gint64 low_ns, high_ns; /* low_ns 0, high_ns -1: there are too few times to say */
 } Quantile;
 
 /* Times by seconds. seconds: one more than the greatest of the samples. */
