@@ -55,10 +55,10 @@ void show_load_plan(const json_t *document, const ShowOptions *options, GString 
     g_autofree char *written = unit_bytes(field_number(document, "write_bytes"));
 
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text,
-                           "%s: %s in %s, of which the first %s are warm-up; %s "
-                           "in the mean (%s). ",
-                           name, operations, duration, warm_up, rate, kinds);
+    g_string_append_printf(text, "%s: %s in %s", name, operations, duration);
+    if (field_number(document, "warm_up_ns") > 0)
+        g_string_append_printf(text, ", of which the first %s are warm-up", warm_up);
+    g_string_append_printf(text, "; %s in the mean (%s). ", rate, kinds);
     g_string_append_printf(text, "They read %s and write %s. Before it %s with %s are made", read, written, files,
                            fill);
     const double cut = field_number(document, "files_cut");
@@ -83,11 +83,18 @@ static const char *end_text(const char *end) {
     return "It has no end: the executor was killed";
 }
 
+/* To the second: Java writes nine digits more. */
+static char *started_text(const Style *style, const json_t *head) {
+    char *text = show_text(style, head, "started"), *fraction = strchr(text, '.');
+    if (fraction != NULL) g_strlcpy(fraction, "Z", strlen(fraction) + 1);
+    return text;
+}
+
 static void show_head(const json_t *document, const Style *style, GString *out) {
     const json_t *head = field_object(document, "head");
     g_autofree char *name = show_text(style, document, "result"), *host = show_text(style, head, "host");
     g_autofree char *hadoop = show_text(style, head, "hadoop"), *folder = show_text(style, head, "folder");
-    g_autofree char *started = show_text(style, head, "started"), *preset = show_text(style, head, "plan-preset");
+    g_autofree char *started = started_text(style, head), *preset = show_text(style, head, "plan-preset");
     g_autofree char *gaps = show_text(style, head, "plan-gaps"), *mix = show_text(style, head, "plan-mix");
     g_autofree char *seed = show_text(style, head, "plan-seed");
     const gboolean even = field_present(head, "plan-rate");

@@ -1,6 +1,7 @@
 /* Where the time of one trace went. */
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/why_text.h"
 
@@ -31,6 +32,15 @@ static void show_head(const Out *out) {
 }
 
 /* ---- the verdict ---- */
+
+/* Its lines broken to the width, in one colour. */
+static void append_lines(const Out *out, Colour colour, const char *lines) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_auto(GStrv) each = g_strsplit(lines, "\n", 0);
+    for (char **line = each; *line != NULL; line++)
+        if (**line != '\0') paragraph_append(out->style, 0, *line, text);
+    style_append(out->style, colour, text->str, out->text);
+}
 
 static const json_t *reason_of(const json_t *waits) {
     gsize i;
@@ -74,23 +84,23 @@ static void show_verdict(const Out *out) {
     if (json_array_size(silent) > 0) {
         g_autofree char *who = why_silent(out->style, json_array_get(silent, 0));
         g_autofree char *text = g_strdup_printf("Slow because %s.\n", who);
-        style_append(out->style, COLOUR_RED, text, out->text);
+        append_lines(out, COLOUR_RED, text);
     } else if (reason) {
         g_autofree char *text = reason_text(out, reason);
         g_autofree char *spell = why_spell(out->style, reason);
-        style_append(out->style, COLOUR_RED, text, out->text);
-        if (spell[0]) g_string_append_printf(out->text, "That host: %s.\n", spell);
+        append_lines(out, COLOUR_RED, text);
+        g_autofree char *there = g_strdup_printf("That host: %s.", spell);
+        if (spell[0]) append_lines(out, COLOUR_NONE, there);
     } else if (hdfs && field_true(hdfs, "many_files")) {
         g_autofree char *text = files_text(out, hdfs);
-        style_append(out->style, COLOUR_YELLOW, text, out->text);
+        append_lines(out, COLOUR_YELLOW, text);
     } else if (!first) {
         g_string_append(out->text, "No call of HDFS is in it: its time is the application's own.\n");
     } else if (strcmp(field_text(first, "pace"), "normal") == 0) {
         g_string_append(out->text, "Nothing it waited for in HDFS was slower than normal.\n");
     } else {
-        style_append(out->style, COLOUR_YELLOW,
-                     "What it waited for most cannot be called slow: there are no other calls of it to compare with.\n",
-                     out->text);
+        append_lines(out, COLOUR_YELLOW,
+                     "What it waited for most cannot be called slow: there are no other calls of it to compare with.");
     }
 
     if (field_true(out->document, "incomplete"))
