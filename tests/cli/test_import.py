@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import ENVIRONMENT, PLUMB
 from tests.cli.real import by_id, json_lines, make_spans
+from tests.conftest import ROOT
 
 SPANS = make_spans(300)
 TEXT = json_lines(SPANS)
@@ -129,6 +130,12 @@ def test_a_cut_file_keeps_what_was_read(pack, plumbd, tmp_path):
     assert 0 < report["files"][0]["spans"] < len(SPANS) or pack is zst  # zstd gives whole blocks only
     assert report["files"][1]["spans"] == report["spans_accepted"] - report["files"][0]["spans"] > 0
     assert len(plumbd.exported()) == report["spans_accepted"]
+
+
+def test_an_event_log_is_the_bridges(plumbd):
+    log = ROOT / "tests/data/spark/4.3.0/failed_tasks.zstd"
+    done = plumbd.plumb("import", log)
+    assert done.returncode == 2 and f"'plumb-bridge {log}' sends it to plumbd" in done.stderr
 
 
 def test_a_damaged_file_is_not_the_command_lines_fault(plumbd, tmp_path):

@@ -210,8 +210,19 @@ static gboolean wait_for_more(FileRun *run, gboolean *done, GError **error) {
     g_assert_not_reached();
 }
 
+/* Whoever has a log of Spark tries this command first. */
+static gboolean check_begin(const FileRun *run, Bytes begin, GError **error) {
+    static const char of_spark[] = "{\"Event\":\"SparkListener";
+    if (begin.size_bytes < sizeof of_spark - 1 || memcmp(begin.data, of_spark, sizeof of_spark - 1) != 0) return TRUE;
+    return fail(
+        error, PLUMB_ERROR_CONFIG,
+        "%s is an event log of Spark: 'plumb-bridge %s' sends it to plumbd, 'plumb --store DIR import' reads it "
+        "into a store of its own",
+        run->path, run->path);
+}
+
 static gboolean read_all(FileRun *run, GError **error) {
-    gboolean done = FALSE;
+    gboolean done = FALSE, begun = FALSE;
 
     while (!done) {
         Bytes piece;
@@ -219,6 +230,8 @@ static gboolean read_all(FileRun *run, GError **error) {
         case INPUT_DATA:
             if (run->follow != NULL && input_compressed(run->input))
                 return fail(error, PLUMB_ERROR_CONFIG, "%s is compressed: --follow reads plain files", run->path);
+            if (!begun && !check_begin(run, piece, error)) return FALSE;
+            begun = TRUE;
             if (!feed(run, piece, error)) return FALSE;
             if (run->follow != NULL && follow_stopped(run->follow)) return deliver(run, error);
             break;
