@@ -59,8 +59,8 @@ void show_load_plan(const json_t *document, const ShowOptions *options, GString 
     if (field_number(document, "warm_up_ns") > 0)
         g_string_append_printf(text, ", of which the first %s are warm-up", warm_up);
     g_string_append_printf(text, "; %s in the mean (%s). ", rate, kinds);
-    g_string_append_printf(text, "They read %s and write %s. Before it %s with %s are made", read, written, files,
-                           fill);
+    g_string_append_printf(text, "They read %s and write %s. Before it %s with %s %s made", read, written, files, fill,
+                           field_number(document, "files") == 1 ? "is" : "are");
     const double cut = field_number(document, "files_cut");
     if (cut > 0) g_string_append_printf(text, ", of which %.0f would be larger and are cut (--max-file)", cut);
     g_string_append_c(text, '.');
