@@ -179,7 +179,8 @@ static gboolean check_folder(RocksStore *store, gboolean *complete, GError **err
     if (file_exists(store->path, "CURRENT"))
         return seal_check(store->path, error) && check_format(store, complete, error);
     if (has_data(store->path))
-        return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: is it a store? If so, restore the folder from a copy",
+        return fail(error, PLUMB_ERROR_CORRUPT,
+                    "store %s: its file CURRENT is missing: is it a store? If so, restore the folder from a copy",
                     store->path);
     if (store->base.read_only)
         return fail(error, PLUMB_ERROR_NOT_FOUND,

@@ -211,7 +211,7 @@ def test_a_foreign_folder_is_refused_and_nothing_of_it_removed(hdfs, tmp_path):
 
 def test_files_that_do_not_fit_are_not_begun(hdfs, tmp_path):
     path = tmp_path / "large.plan"
-    plan(path, "--files", 10000, "--max-file", "100T", "--rate", 5, "--duration", "1s", "--warm-up", "0s")
+    plan(path, "--files", 30000, "--max-file", "1T", "--rate", 5, "--duration", "1s", "--warm-up", "0s")
     done = hdfs.run(path, folder="/large")
     assert done.returncode == 2 and "that are free: draw it with smaller --files" in done.stderr
     assert hdfs.tree("/large/d/00") == []

@@ -76,7 +76,8 @@ static gboolean watch_straggler(Watch *watch, const json_t *app, const json_t *r
     return good;
 }
 
-/* One look at all running applications, *n of them. FALSE with *error set: plumbd did not answer; without: no output. */
+/* One look at all running applications, *n of them. FALSE with *error set: plumbd did not answer; without: no
+ * output. */
 static gboolean look(Watch *watch, guint *n, GError **error) {
     const char *only = option_text(watch->invocation, "app");
     g_autoptr(Ask) ask = ask_new("apps");
