@@ -60,7 +60,7 @@ void http_connection_free(HttpConnection *connection) {
     HttpExchange *exchange = g_steal_pointer(&connection->exchange);
     const gboolean asked = connection->phase >= PHASE_ANSWERING;
     g_queue_unlink(&server->connections, &connection->link);
-    ticket_leave(connection);
+    ticket_leave(g_steal_pointer(&connection->ticket));
     unsent_remove(server->unsent, g_steal_pointer(&connection->body));
     http_connection_drop_spans(connection);
     peer_place_free(connection->place);
@@ -256,6 +256,21 @@ static Bytes cut_head(HttpConnection *connection) {
     return (Bytes){here.data, state == HEAD_WHOLE ? head_bytes : 0};
 }
 
+static void on_judged(void *arg, char *principal, char *answer, const GError *error);
+
+/* FALSE: it shows none that could be judged. */
+static gboolean judge_ticket(HttpConnection *connection) {
+    const HttpServer *server = connection->server;
+    HttpRequest *request = &connection->exchange->request;
+    if (connection->child_of != NULL || !request_shows_ticket(request)) return FALSE;
+    Kerberos *kerberos = security_kerberos(server->options.security);
+    if (kerberos == NULL) return FALSE;
+    const HttpTicketOptions options = {server->done, on_judged, connection};
+    connection->phase = PHASE_LOGIN; /* the time of the head goes on */
+    connection->ticket = ticket_judge(server->acceptor, &options, kerberos, g_steal_pointer(&request->authorization));
+    return TRUE;
+}
+
 /* FALSE: it is not whole yet, or was refused. */
 static gboolean read_head(HttpConnection *connection) {
     struct evbuffer *input = bufferevent_get_input(connection->stream);
@@ -277,7 +292,7 @@ static gboolean read_head(HttpConnection *connection) {
     if (connection->head.ticket) bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
     connection->head = (HttpHead){0};
     begin_exchange(connection);
-    if (ticket_judge(connection)) return FALSE;
+    if (judge_ticket(connection)) return FALSE;
     log_in(connection);
     begin_body(connection);
     return TRUE;
@@ -363,8 +378,11 @@ static void read_request(HttpConnection *connection) {
     if (connection->phase == PHASE_BODY && take_body(connection)) ask(connection);
 }
 
-void http_connection_log_in(HttpConnection *connection, char *principal, const GError *error) {
+static void on_judged(void *arg, char *principal, char *answer, const GError *error) {
+    HttpConnection *connection = arg;
     HttpExchange *exchange = connection->exchange;
+    connection->ticket = NULL;
+    connection->negotiated = answer;
     const LoginSources sources = login_sources(connection);
     if (principal == NULL) request_refuse_login(&sources, &exchange->request, exchange->peer, error->message);
     set_asker(connection, principal);
@@ -461,7 +479,7 @@ static void on_arrived(evutil_socket_t fd, short what, void *arg) {
     inbox_take(server->arrivals, take_arrival, server);
 }
 
-static void on_judged(evutil_socket_t fd, short what, void *arg) {
+static void on_done(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     const HttpServer *server = arg;
     inbox_take(server->done, errand_back, NULL);
@@ -613,7 +631,7 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     server->arrived = event_new(options->base, inbox_fd(server->arrivals), EV_READ | EV_PERSIST, on_arrived, server);
     event_add(server->arrived, NULL);
     server->done = inbox_new(errand_drop);
-    server->judged = event_new(options->base, inbox_fd(server->done), EV_READ | EV_PERSIST, on_judged, server);
+    server->judged = event_new(options->base, inbox_fd(server->done), EV_READ | EV_PERSIST, on_done, server);
     event_add(server->judged, NULL);
     if (options->children_fd >= 0) {
         server->children = event_new(options->base, options->children_fd, EV_READ | EV_PERSIST, on_child, server);

@@ -83,8 +83,6 @@ static inline gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_sy
 
 void http_connection_set_phase(HttpConnection *connection, Phase phase);
 void http_connection_free(HttpConnection *connection);
-/* Goes on with a request whose ticket was judged. principal: a new string; NULL: error says why it is none. */
-void http_connection_log_in(HttpConnection *connection, char *principal, const GError *error);
 /* The body of its request, and what of its peer's memory that takes. */
 void http_connection_drop_spans(HttpConnection *connection);
 void http_exchange_free(HttpExchange *exchange);

@@ -1,14 +1,12 @@
 #include "receiver/http/ticket.h"
 
-#include "receiver/http/login_request.h"
-
-typedef struct HttpTicket {
+struct HttpTicket {
     Errand errand;
-    HttpConnection *connection; /* NULL: it is closed */
+    HttpTicketOptions options; /* owner NULL: it has left */
     Kerberos *kerberos;
     char *authorization, *answer, *principal;
     GError *error; /* set when there is no principal */
-} HttpTicket;
+};
 
 static void ticket_free(void *data) {
     HttpTicket *ticket = data;
@@ -28,36 +26,26 @@ static void ticket_work(Errand *errand) {
 
 static void ticket_back(Errand *errand) {
     HttpTicket *ticket = (HttpTicket *)errand;
-    HttpConnection *connection = ticket->connection;
-    if (connection != NULL) {
-        connection->ticket = NULL;
-        connection->negotiated = g_steal_pointer(&ticket->answer);
-        http_connection_log_in(connection, g_steal_pointer(&ticket->principal), ticket->error);
-    }
+    const HttpTicketOptions *options = &ticket->options;
+    if (options->owner != NULL)
+        options->judged(options->owner, g_steal_pointer(&ticket->principal), g_steal_pointer(&ticket->answer),
+                        ticket->error);
     ticket_free(ticket);
 }
 
-gboolean ticket_judge(HttpConnection *connection) {
-    HttpServer *server = connection->server;
-    HttpRequest *request = &connection->exchange->request;
-    if (connection->child_of != NULL || !request_shows_ticket(request)) return FALSE;
-    Kerberos *kerberos = security_kerberos(server->options.security);
-    if (kerberos == NULL) return FALSE;
-
+HttpTicket *ticket_judge(Acceptor *acceptor, const HttpTicketOptions *options, Kerberos *kerberos,
+                         char *authorization) {
     HttpTicket *ticket = g_new0(HttpTicket, 1);
-    ticket->errand = (Errand){.work = ticket_work, .back = ticket_back, .free = ticket_free, .home = server->done};
-    ticket->connection = connection;
+    ticket->errand = (Errand){.work = ticket_work, .back = ticket_back, .free = ticket_free, .home = options->home};
+    ticket->options = *options;
     ticket->kerberos = kerberos;
-    ticket->authorization = g_steal_pointer(&request->authorization);
-    connection->ticket = ticket;
-    connection->phase = PHASE_LOGIN; /* the time of the head goes on */
-    acceptor_do(server->acceptor, &ticket->errand);
-    return TRUE;
+    ticket->authorization = authorization;
+    acceptor_do(acceptor, &ticket->errand);
+    return ticket;
 }
 
-void ticket_leave(HttpConnection *connection) {
-    HttpTicket *ticket = g_steal_pointer(&connection->ticket);
+void ticket_leave(HttpTicket *ticket) {
     if (ticket == NULL) return;
-    ticket->connection = NULL;
+    ticket->options.owner = NULL;
     atomic_store(&ticket->errand.in_vain, TRUE);
 }
