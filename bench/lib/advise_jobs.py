@@ -16,8 +16,9 @@ def done(frame):
 
 def spill(spark, _):
     """Sorts more than fits the memory of a task."""
-    rows = spark.range(0, 6_000_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 256).alias("sum"))
-    done(rows.repartition("id").sortWithinPartitions("sum"))
+    text = F.concat(*(F.hex(F.xxhash64("id", F.lit(part))) for part in range(6)))
+    rows = spark.range(0, 6_000_000, 1, 4).select(F.xxhash64("id").alias("key"), text.alias("text"))
+    done(rows.repartition("key").sortWithinPartitions("key"))
 
 
 def two(spark, _):
