@@ -226,7 +226,9 @@ static gboolean is_asked(const Sweep *sweep, guint32 client, guint32 other, gint
 static void blame_network(Sweep *sweep, guint32 client, guint32 other, gint64 ns) {
     const gboolean sleeps = sweep->nodes[client].class == CALL_SLEEP;
     HdfsShare share = share_of(sweep, client, sleeps ? HDFS_CLIENT : HDFS_NETWORK, ns);
-    if (!sleeps) {
+    if (sleeps) {
+        sweep->facts->sleep_ns += MAX(ns, 0);
+    } else {
         share.tracer = other ? sweep->tree->span[other]->tracer : 0;
         share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
     }

@@ -517,6 +517,7 @@ static void sleeping(void) {
     HdfsFacts facts;
     COMPUTE(closing_calls, &facts);
     g_assert_cmpint(facts.of[HDFS_CLIENT], ==, 700);
+    g_assert_cmpint(facts.sleep_ns, ==, 700);
     g_assert_cmpint(facts.of[HDFS_NETWORK], ==, 200);
     hdfs_facts_clear(&facts);
 }

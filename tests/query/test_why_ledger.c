@@ -78,9 +78,55 @@ static void processors(void) {
     json_decref(answer);
 }
 
+/* Task 5 slept for 252 ms until HDFS had the last block of a file that it closed, the others for 2: nobody is named, the
+ * client on its host least of all. */
+static void late_block(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records);
+
+    for (gint64 id = 0; id < 8; id++) {
+        const gint64 duration_ms = id == 5 ? 400 : 100, begin_us = id * 500000, sleep_ms = id == 5 ? 252 : 2;
+        const guint64 trace = task_trace_id(APP, id);
+        const SpanRow spans[] = {{.trace = trace,
+                                  .span = 1,
+                                  .name = "SparkTask",
+                                  .tracer = "FSClient/w1/7",
+                                  .begin_us = begin_us,
+                                  .duration_us = duration_ms * 1000},
+                                 {.trace = trace,
+                                  .span = 2,
+                                  .parent = 1,
+                                  .name = "completeFile",
+                                  .tracer = "FSClient/w1/7",
+                                  .begin_us = begin_us + 1000,
+                                  .duration_us = sleep_ms * 1000}};
+        fixture_store(&fixture, spans, G_N_ELEMENTS(spans));
+        sample_task(records, id, "w1", id * 500, duration_ms)->metrics[METRIC_RUN_MS] = duration_ms;
+    }
+
+    sample_put(&fixture, records);
+    json_t *answer = fixture_answer(&fixture, "why", "app=latest&method=ledger");
+    const json_t *row = json_array_get(json_object_get(answer, "stragglers"), 0);
+    const json_t *main = json_object_get(row, "main_cause"),
+                 *hdfs = json_object_get(json_object_get(row, "ledger"), "hdfs");
+    g_assert_cmpstr(text_at(main, "feature"), ==, "hdfs_sleep");
+    g_assert_cmpstr(text_at(main, "topic"), ==, "hdfs");
+    g_assert_cmpint(number_at(main, "explains_ns"), ==, 250 * NS_PER_MS);
+    g_assert_null(json_object_get(main, "suspect"));
+    g_assert_cmpint(number_at(hdfs, "time_ns"), ==, 252 * NS_PER_MS);
+    g_assert_cmpint(number_at(hdfs, "more_ns"), ==, 250 * NS_PER_MS);
+    const json_t *without = json_array_get(json_object_get(answer, "what_if"), 0);
+    g_assert_cmpstr(text_at(without, "feature"), ==, "hdfs_sleep");
+    g_assert_null(json_object_get(without, "host"));
+    json_decref(answer);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/why/ledger", why_by_ledger);
     g_test_add_func("/why/ledger/processors", processors);
+    g_test_add_func("/why/ledger/late-block", late_block);
     return g_test_run();
 }

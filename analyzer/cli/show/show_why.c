@@ -243,6 +243,7 @@ static const char *topic_text(const char *feature, const char *topic) {
         {"gc", "garbage collection in its executor"},
         {"shuffle_wait", "it waited for blocks of the shuffle"},
         {"shuffle_write", "writing its shuffle to the disk of its host"},
+        {"hdfs_sleep", "HDFS: a file's last block was reported late to the NameNode; it slept meanwhile"},
         {"deserialize", "deserializing the task: its closure, or broadcast variables"},
         {"serialize", "serializing its result"},
         {"result", "its result was long on its way to the driver"},

@@ -28,6 +28,7 @@ static const struct {
     {"hdfs_network", "waiting for the network of HDFS", "the network to %s"},
     {"hdfs_lock", "waiting for locks and queues of HDFS", "the lock and queue of %s"},
     {"hdfs_server", "waiting for processors of HDFS", "the processor of %s"},
+    {"hdfs_sleep", "asleep until a file's last block was reported", "late reports of blocks"},
     {"deserialize", "deserializing the task", "slow deserializing on %s"},
     {"serialize", "serializing its result", "slow serializing on %s"},
     {"result", "until the driver had its result", "slow results of %s"},
@@ -131,6 +132,19 @@ void why_ledger(const Style *style, const json_t *ledger, GString *out) {
 
 /* ---- all parts ---- */
 
+static void add_row(const Style *style, const char *name, const json_t *part, Table *table) {
+    const double time_ns = field_number(part, "time_ns"), more_ns = field_number(part, "more_ns");
+    const double expected_ns = MAX(0, time_ns - more_ns);
+    table_cell(table, g_strdup_printf("  %s", name), COLOUR_NONE);
+    table_cell(table, unit_duration(style, time_ns, 1), COLOUR_NONE);
+    table_cell(table, unit_duration(style, expected_ns, 1), COLOUR_NONE);
+    if (field_present(part, "varies_ns"))
+        table_cell(table, unit_duration(style, expected_ns + field_number(part, "varies_ns"), 1), COLOUR_NONE);
+    else
+        table_cell_empty(table);
+    table_cell(table, unit_duration_signed(style, more_ns, 1), COLOUR_NONE);
+}
+
 void why_ledger_table(const Style *style, const json_t *ledger, GString *out) {
     static const TableColumn columns[] = {
         {"  its time", TRUE, 16, 0}, {"", FALSE, 0, 0},     {"expected", FALSE, 0, 0},
@@ -141,15 +155,11 @@ void why_ledger_table(const Style *style, const json_t *ledger, GString *out) {
     gsize i;
     const json_t *part;
     json_array_foreach((json_t *)field_list(ledger, "parts"), i, part) {
-        const double time_ns = field_number(part, "time_ns"), more_ns = field_number(part, "more_ns");
-        const double expected_ns = MAX(0, time_ns - more_ns), varies_ns = field_number(part, "varies_ns");
         g_autofree char *name = show_text(style, part, "part");
-        table_cell(table, g_strdup_printf("  %s", name), COLOUR_NONE);
-        table_cell(table, unit_duration(style, time_ns, 1), COLOUR_NONE);
-        table_cell(table, unit_duration(style, expected_ns, 1), COLOUR_NONE);
-        table_cell(table, unit_duration(style, expected_ns + varies_ns, 1), COLOUR_NONE);
-        table_cell(table, unit_duration_signed(style, more_ns, 1), COLOUR_NONE);
+        add_row(style, name, part, table);
     }
+    const json_t *hdfs = field_object(ledger, "hdfs");
+    if (hdfs) add_row(style, "all of HDFS", hdfs, table);
     if (table_rows(table) > 0) table_print(table, out);
 }
 

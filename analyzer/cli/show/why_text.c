@@ -51,8 +51,8 @@ char *why_whom(const Style *style, const json_t *suspect) {
     const char *resource = field_text(suspect, "resource");
     const gboolean sleeps =
         strcmp(field_text(suspect, "function"), "completeFile") == 0 && strcmp(resource, "client") == 0;
-    return g_strdup_printf("%s %s", sleeps ? "the sleeps of" : resource_text(resource, field_text(suspect, "role")),
-                           host);
+    if (sleeps) return g_strdup_printf("a late report of a block, for which %s slept", host);
+    return g_strdup_printf("%s %s", resource_text(resource, field_text(suspect, "role")), host);
 }
 
 /* A server's own work is its processor's. */

@@ -1,5 +1,7 @@
 #include "analyzer/diagnosis/ledger/ledger.h"
 
+#include <string.h>
+
 #include "common/base/clock.h"
 
 /* Of one stage, by what is traced. */
@@ -64,9 +66,9 @@ static void compare(const StageUsual *usual, const TaskTimes *times, gint64 data
             expected_ns = 0;
         }
         ledger->more_ns[k] = ledger->time_ns[k] - expected_ns;
-        ledger->varies_ns[k] = usual->varies_ns[k];
     }
     ledger->more_ns[LEDGER_DATA] = data_ns;
+    memcpy(ledger->varies_ns, usual->varies_ns, sizeof ledger->varies_ns);
 }
 
 gboolean ledgers_of(Ledgers *ledgers, guint32 row, Ledger *ledger) {

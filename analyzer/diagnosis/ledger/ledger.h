@@ -12,10 +12,10 @@ typedef struct Ledger {
     guint32 peers;       /* normal tasks that it is compared with; 0: all of the excess is unexplained */
     LedgerTraced traced; /* of it and its peers */
     gint64 duration_ns, usual_ns;
-    gint64 time_ns[LEDGER_PART_COUNT];   /* adds up to duration_ns */
-    gint64 more_ns[LEDGER_PART_COUNT];   /* than expected; may be below 0. Adds up to duration_ns - usual_ns */
-    gint64 varies_ns[LEDGER_PART_COUNT]; /* so much more is not unusual (usual.h) */
-    gint64 bound_ns;                     /* up to here its data explains its time; 0: unknown */
+    gint64 time_ns[LEDGER_PART_COUNT]; /* adds up to duration_ns */
+    gint64 more_ns[LEDGER_PART_COUNT]; /* than expected; may be below 0. Adds up to duration_ns - usual_ns */
+    gint64 varies_ns[ACCOUNT_COUNT];   /* so much more of an account is not unusual (usual.h) */
+    gint64 bound_ns;                   /* up to here its data explains its time; 0: unknown */
 } Ledger;
 
 static inline gint64 ledger_excess_ns(const Ledger *ledger) { return ledger->duration_ns - ledger->usual_ns; }

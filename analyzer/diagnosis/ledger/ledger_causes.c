@@ -7,41 +7,7 @@ LedgerOptions ledger_options(void) { return (LedgerOptions){.lambda_p = 1.6, .la
 /* What is named beside the greatest cause has one of so many parts of that. */
 #define BESIDE 2
 
-/* ---- what parts speak of ---- */
-
-typedef enum Account {
-    ACCOUNT_DATA,
-    ACCOUNT_WORK,
-    ACCOUNT_GC,
-    ACCOUNT_DESERIALIZE,
-    ACCOUNT_SERIALIZE,
-    ACCOUNT_RESULT,
-    ACCOUNT_SCHEDULER,
-    ACCOUNT_HDFS,
-    ACCOUNT_CPU,
-    ACCOUNT_DISK,
-    ACCOUNT_NETWORK,
-    ACCOUNT_COUNT,
-    ACCOUNT_NONE = ACCOUNT_COUNT
-} Account;
-
-static const Account account_of[LEDGER_PART_COUNT] = {
-    [LEDGER_DATA] = ACCOUNT_DATA,
-    [LEDGER_PROCESSOR] = ACCOUNT_WORK,
-    [LEDGER_PROCESSOR_WAIT] = ACCOUNT_CPU,
-    [LEDGER_GC] = ACCOUNT_GC,
-    [LEDGER_SHUFFLE_WAIT] = ACCOUNT_NETWORK,
-    [LEDGER_SHUFFLE_WRITE] = ACCOUNT_DISK,
-    [LEDGER_HDFS_DISK] = ACCOUNT_HDFS,
-    [LEDGER_HDFS_NETWORK] = ACCOUNT_HDFS,
-    [LEDGER_HDFS_LOCK] = ACCOUNT_HDFS,
-    [LEDGER_HDFS_SERVER] = ACCOUNT_HDFS,
-    [LEDGER_DESERIALIZE] = ACCOUNT_DESERIALIZE,
-    [LEDGER_SERIALIZE] = ACCOUNT_SERIALIZE,
-    [LEDGER_RESULT] = ACCOUNT_RESULT,
-    [LEDGER_SCHEDULER] = ACCOUNT_SCHEDULER,
-    [LEDGER_UNEXPLAINED] = ACCOUNT_NONE,
-};
+/* ---- accounts ---- */
 
 static const FeatureTopic topic_of[ACCOUNT_COUNT] = {
     [ACCOUNT_DATA] = TOPIC_DATA,       [ACCOUNT_WORK] = TOPIC_DATA,       [ACCOUNT_GC] = TOPIC_JVM,
@@ -50,26 +16,34 @@ static const FeatureTopic topic_of[ACCOUNT_COUNT] = {
     [ACCOUNT_DISK] = TOPIC_DISK,       [ACCOUNT_NETWORK] = TOPIC_NETWORK,
 };
 
-static Account account_of_load(FeatureTopic topic) {
+static LedgerAccount account_of_load(FeatureTopic topic) {
     return topic == TOPIC_CPU ? ACCOUNT_CPU : topic == TOPIC_DISK ? ACCOUNT_DISK : ACCOUNT_NETWORK;
 }
 
 typedef struct Sum {
-    gint64 ns, unusual_ns, most_ns; /* unusual: of unusual parts; most: of the greatest of these */
+    gint64 ns, usual_ns; /* beside ns, what is no cause since it is usual */
+    gint64 most_ns;      /* of what has most of ns: */
     LedgerPart part;
     gint load;
 } Sum;
 
-/* What is left to a load has been told from what is usual by that. */
-static void sum_add(Sum *sum, const Ledger *ledger, LedgerPart part, gint64 ns, gint load) {
-    if (ns <= 0) return;
+static void sum_add(Sum *sum, LedgerPart part, gint64 ns, gint load) {
     sum->ns += ns;
-    if (load < 0 && ledger->more_ns[part] <= ledger->varies_ns[part]) return;
-    sum->unusual_ns += ns;
     if (ns <= sum->most_ns) return;
     sum->most_ns = ns;
     sum->part = part;
     sum->load = load;
+}
+
+/* What was measured, but for a part that a load takes. */
+static void add_measured(const Ledger *ledger, LedgerPart taken, Sum *sums) {
+    for (guint k = 0; k < ACCOUNT_COUNT; k++) sums[k] = (Sum){.load = -1};
+    for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
+        const LedgerAccount account = ledger_account((LedgerPart)k);
+        if (k != taken && account != ACCOUNT_NONE) sum_add(&sums[account], (LedgerPart)k, ledger->more_ns[k], -1);
+    }
+    for (guint k = 0; k < ACCOUNT_COUNT; k++)
+        if (sums[k].ns <= ledger->varies_ns[k]) sums[k] = (Sum){.usual_ns = MAX(0, sums[k].ns), .load = -1};
 }
 
 /* ---- what is left to the host's resources ---- */
@@ -77,22 +51,24 @@ static void sum_add(Sum *sum, const Ledger *ledger, LedgerPart part, gint64 ns, 
 /* The part of a load that is beyond the peers'. */
 static double beyond(const LedgerLoad *load) { return load->above ? 1 - load->usual / load->value : 0; }
 
-static void leave_to_loads(const Ledger *ledger, LedgerLoads loads, Sum *sums) {
-    double all = 0;
-    gint cpu = -1;
-    for (guint i = 0; i < loads.n; i++) {
-        all += beyond(&loads.items[i]);
-        if (loads.items[i].topic == TOPIC_CPU && loads.items[i].above) cpu = (gint)i;
-    }
+/* The load of the processors; -1: it is not above. */
+static gint cpu_load(LedgerLoads loads) {
+    for (guint i = 0; i < loads.n; i++)
+        if (loads.items[i].topic == TOPIC_CPU && loads.items[i].above) return (gint)i;
+    return -1;
+}
 
+/* That is told from what is usual by the load. */
+static void leave_to_loads(const Ledger *ledger, LedgerLoads loads, gint cpu, Sum *sums) {
+    double all = 0;
+    for (guint i = 0; i < loads.n; i++) all += beyond(&loads.items[i]);
+    const gint64 left_ns = MAX(0, ledger->more_ns[LEDGER_UNEXPLAINED]);
     for (guint i = 0; i < loads.n; i++) {
         if (!loads.items[i].above) continue;
-        const gint64 ns = (gint64)(beyond(&loads.items[i]) / all * (double)ledger->more_ns[LEDGER_UNEXPLAINED]);
-        sum_add(&sums[account_of_load(loads.items[i].topic)], ledger, LEDGER_UNEXPLAINED, ns, (gint)i);
+        const gint64 ns = (gint64)(beyond(&loads.items[i]) / all * (double)left_ns);
+        sum_add(&sums[account_of_load(loads.items[i].topic)], LEDGER_UNEXPLAINED, ns, (gint)i);
     }
-
-    const Account work = cpu >= 0 ? ACCOUNT_CPU : ACCOUNT_WORK;
-    sum_add(&sums[work], ledger, LEDGER_PROCESSOR, ledger->more_ns[LEDGER_PROCESSOR], cpu);
+    if (cpu >= 0) sum_add(&sums[ACCOUNT_CPU], LEDGER_PROCESSOR, MAX(0, ledger->more_ns[LEDGER_PROCESSOR]), cpu);
 }
 
 /* ---- causes ---- */
@@ -109,11 +85,9 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
     if (excess_ns <= 0 || ledger->peers == 0) return;
 
     Sum sums[ACCOUNT_COUNT];
-    for (guint k = 0; k < ACCOUNT_COUNT; k++) sums[k] = (Sum){.load = -1};
-    for (guint k = 0; k < LEDGER_PART_COUNT; k++)
-        if (k != LEDGER_PROCESSOR && account_of[k] != ACCOUNT_NONE)
-            sum_add(&sums[account_of[k]], ledger, (LedgerPart)k, ledger->more_ns[k], -1);
-    leave_to_loads(ledger, loads, sums);
+    const gint cpu = cpu_load(loads);
+    add_measured(ledger, cpu >= 0 ? LEDGER_PROCESSOR : LEDGER_PART_COUNT, sums);
+    leave_to_loads(ledger, loads, cpu, sums);
 
     const double least_ns = MAX(1, options->lambda_w * (double)excess_ns);
     const gboolean data_alone = (double)sums[ACCOUNT_DATA].ns >= least_ns && ledger->duration_ns <= ledger->bound_ns;
@@ -121,11 +95,11 @@ void ledger_decide(const Ledger *ledger, LedgerLoads loads, const LedgerOptions 
     gint64 most_ns = 0;
     guint n = 0;
     const guint looked_at = data_alone ? ACCOUNT_DATA + 1 : ACCOUNT_COUNT;
-    for (guint k = 0; k < looked_at; k++) most_ns = MAX(most_ns, sums[k].ns);
+    for (guint k = 0; k < looked_at; k++) most_ns = MAX(most_ns, sums[k].ns + sums[k].usual_ns);
     for (guint k = 0; k < looked_at; k++) {
-        const gint64 ns = sums[k].unusual_ns;
+        const gint64 ns = sums[k].ns;
         const gboolean small = (double)ns < least_ns || ns < most_ns / BESIDE;
-        if (ns == 0 || (small && !options->small)) continue;
+        if (ns <= 0 || (small && !options->small)) continue;
         causes[n++] =
             (LedgerCause){straggler, sums[k].part, topic_of[k], MIN(ns, excess_ns), excess_ns, sums[k].load, small};
     }

@@ -3,8 +3,9 @@
  * The cause is what has most of what the task took longer than its stage's median, if that is at least lambda_w of it,
  * and unusual: of what varies as much among tasks that are not slow nobody can say that it made one slow (usual.h).
  * What has at least lambda_w and half as much, and is unusual, is one beside it. Parts that speak of the
- * same thing count together: the resources of HDFS; waiting for a processor, and what is left to the host's processors;
- * writing a shuffle, and what is left to its disks; fetching one, and what is left to its network.
+ * same thing are one account (times.h), which is judged by their sum: all that is waited for HDFS; waiting for a
+ * processor, and what is left to the host's processors; writing a shuffle, and what is left to its disks; fetching one,
+ * and what is left to its network.
  *
  * What no part explains is left to a resource of the host when that had a foreign load F (foreign.h) while the task
  * ran: F > lambda_p * peers on other hosts or on the same one (eq. 3.3), and F is more than LEDGER_DEVIATIONS of all
@@ -36,7 +37,7 @@ typedef struct LedgerLoad {
 
 typedef struct LedgerCause {
     guint32 straggler; /* index into Stragglers.list */
-    LedgerPart part;   /* that has most of it */
+    LedgerPart part;   /* of its account, that has most of it */
     FeatureTopic topic;
     gint64 explains_ns; /* at most the excess */
     gint64 excess_ns;

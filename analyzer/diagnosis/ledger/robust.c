@@ -6,12 +6,22 @@
 
 /* The standard deviation of a normal distribution, in medians of the absolute deviation. */
 #define MAD_TIMES 1.4826
-#define Z95       1.96
+/* The same, in medians of the distance of two. */
+#define PAIR_TIMES 1.0483
+#define Z95        1.96
 
 double robust_deviation(double *values, guint32 n) {
     const double middle = order_median(values, n);
     for (guint32 i = 0; i < n; i++) values[i] = fabs(values[i] - middle);
     return MAD_TIMES * order_median(values, n);
+}
+
+double robust_spread(const double *values, guint32 n) {
+    g_autofree double *distances = g_new(double, (gsize)n *n / 2 + 1);
+    guint32 found = 0;
+    for (guint32 i = 0; i < n; i++)
+        for (guint32 k = i + 1; k < n; k++) distances[found++] = fabs(values[i] - values[k]);
+    return PAIR_TIMES * order_median(distances, found);
 }
 
 /* Slopes of the pairs, *n of them. A new array. */

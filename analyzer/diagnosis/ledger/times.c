@@ -3,19 +3,53 @@
 #include <math.h>
 
 const char *ledger_part_name(LedgerPart part) {
-    static const char *const names[] = {"data",          "processor", "processor_wait", "gc",        "shuffle_wait",
-                                        "shuffle_write", "hdfs_disk", "hdfs_network",   "hdfs_lock", "hdfs_server",
-                                        "deserialize",   "serialize", "result",         "scheduler", "unexplained"};
+    static const char *const names[] = {"data",         "processor",     "processor_wait", "gc",
+                                        "shuffle_wait", "shuffle_write", "hdfs_disk",      "hdfs_network",
+                                        "hdfs_lock",    "hdfs_server",   "hdfs_sleep",     "deserialize",
+                                        "serialize",    "result",        "scheduler",      "unexplained"};
     G_STATIC_ASSERT(G_N_ELEMENTS(names) == LEDGER_PART_COUNT);
     return names[part];
+}
+
+/* ---- what parts speak of ---- */
+
+LedgerAccount ledger_account(LedgerPart part) {
+    static const LedgerAccount accounts[] = {
+        [LEDGER_DATA] = ACCOUNT_DATA,
+        [LEDGER_PROCESSOR] = ACCOUNT_WORK,
+        [LEDGER_PROCESSOR_WAIT] = ACCOUNT_CPU,
+        [LEDGER_GC] = ACCOUNT_GC,
+        [LEDGER_SHUFFLE_WAIT] = ACCOUNT_NETWORK,
+        [LEDGER_SHUFFLE_WRITE] = ACCOUNT_DISK,
+        [LEDGER_HDFS_DISK] = ACCOUNT_HDFS,
+        [LEDGER_HDFS_NETWORK] = ACCOUNT_HDFS,
+        [LEDGER_HDFS_LOCK] = ACCOUNT_HDFS,
+        [LEDGER_HDFS_SERVER] = ACCOUNT_HDFS,
+        [LEDGER_HDFS_SLEEP] = ACCOUNT_HDFS,
+        [LEDGER_DESERIALIZE] = ACCOUNT_DESERIALIZE,
+        [LEDGER_SERIALIZE] = ACCOUNT_SERIALIZE,
+        [LEDGER_RESULT] = ACCOUNT_RESULT,
+        [LEDGER_SCHEDULER] = ACCOUNT_SCHEDULER,
+        [LEDGER_UNEXPLAINED] = ACCOUNT_NONE,
+    };
+    G_STATIC_ASSERT(G_N_ELEMENTS(accounts) == LEDGER_PART_COUNT);
+    return accounts[part];
+}
+
+void ledger_accounts(const gint64 parts_ns[LEDGER_PART_COUNT], gint64 accounts_ns[ACCOUNT_COUNT]) {
+    for (guint k = 0; k < ACCOUNT_COUNT; k++) accounts_ns[k] = 0;
+    for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
+        const LedgerAccount account = ledger_account((LedgerPart)k);
+        if (account != ACCOUNT_NONE) accounts_ns[account] += parts_ns[k];
+    }
 }
 
 /* ---- the split ---- */
 
 static const LedgerPart around_run[] = {LEDGER_DESERIALIZE, LEDGER_SERIALIZE, LEDGER_RESULT};
-static const LedgerPart waits[] = {LEDGER_PROCESSOR_WAIT, LEDGER_GC,         LEDGER_SHUFFLE_WAIT,
-                                   LEDGER_SHUFFLE_WRITE,  LEDGER_HDFS_DISK,  LEDGER_HDFS_NETWORK,
-                                   LEDGER_HDFS_LOCK,      LEDGER_HDFS_SERVER};
+static const LedgerPart waits[] = {LEDGER_PROCESSOR_WAIT, LEDGER_GC,          LEDGER_SHUFFLE_WAIT,
+                                   LEDGER_SHUFFLE_WRITE,  LEDGER_HDFS_DISK,   LEDGER_HDFS_NETWORK,
+                                   LEDGER_HDFS_LOCK,      LEDGER_HDFS_SERVER, LEDGER_HDFS_SLEEP};
 
 gboolean ledger_part_of_run(LedgerPart part) {
     return part != LEDGER_DATA && part != LEDGER_DESERIALIZE && part != LEDGER_SERIALIZE && part != LEDGER_RESULT &&
@@ -25,7 +59,7 @@ gboolean ledger_part_of_run(LedgerPart part) {
 /* How much must be traced for a part to be known; event logs tell the others. */
 static LedgerTraced traced_for(LedgerPart part) {
     if (part == LEDGER_PROCESSOR_WAIT) return TRACED_PROCESSOR;
-    return part >= LEDGER_HDFS_DISK && part <= LEDGER_HDFS_SERVER ? TRACED_HDFS : TRACED_NOTHING;
+    return part >= LEDGER_HDFS_DISK && part <= LEDGER_HDFS_SLEEP ? TRACED_HDFS : TRACED_NOTHING;
 }
 
 /* As much of it as there is. */

@@ -16,6 +16,7 @@ typedef enum LedgerPart {
     LEDGER_HDFS_NETWORK,
     LEDGER_HDFS_LOCK, /* and call queues */
     LEDGER_HDFS_SERVER,
+    LEDGER_HDFS_SLEEP,  /* of its own client, until HDFS has the last block of a file */
     LEDGER_DESERIALIZE, /* of the task */
     LEDGER_SERIALIZE,   /* of its result */
     LEDGER_RESULT,      /* the driver fetches it */
@@ -25,6 +26,27 @@ typedef enum LedgerPart {
 } LedgerPart;
 
 const char *ledger_part_name(LedgerPart part); /* "data", "processor", "processor_wait", ... */
+
+/* What parts speak of: it is judged as a whole. */
+typedef enum LedgerAccount {
+    ACCOUNT_DATA,
+    ACCOUNT_WORK,
+    ACCOUNT_GC,
+    ACCOUNT_DESERIALIZE,
+    ACCOUNT_SERIALIZE,
+    ACCOUNT_RESULT,
+    ACCOUNT_SCHEDULER,
+    ACCOUNT_HDFS, /* all that is waited for HDFS */
+    ACCOUNT_CPU,
+    ACCOUNT_DISK,
+    ACCOUNT_NETWORK,
+    ACCOUNT_COUNT,
+    ACCOUNT_NONE = ACCOUNT_COUNT /* of what is unexplained */
+} LedgerAccount;
+
+LedgerAccount ledger_account(LedgerPart part);
+/* Adds the parts of each account up. */
+void ledger_accounts(const gint64 parts_ns[LEDGER_PART_COUNT], gint64 accounts_ns[ACCOUNT_COUNT]);
 
 typedef struct TaskTimes {
     gint64 run_ns;                         /* of the executor; -1: unknown, as of a task that still runs */

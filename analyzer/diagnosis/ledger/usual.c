@@ -4,6 +4,7 @@
 
 #include "analyzer/diagnosis/ledger/robust.h"
 #include "analyzer/diagnosis/order.h"
+#include "analyzer/diagnosis/student.h"
 #include "common/base/allowance.h"
 
 #define NS_PER_MS_REAL 1e6
@@ -66,33 +67,39 @@ static void set_parts(StageUsual *usual, const LedgerTimes *times, const Normals
     usual->parts_ns[LEDGER_UNEXPLAINED] = left_ns;
 }
 
-/* ---- how much parts vary ---- */
+/* ---- how much accounts vary ---- */
 
-/* Up to here a normal task may have of a part, of which normal tasks have these times, in any order. */
-static double part_bound(const double *times, guint32 n, double least) {
+/* The time at that rank of n, from 1. */
+static double ranked(const double *times, guint32 n, double rank) {
+    return order_quantile(times, n, (rank - 1) / MAX(n - 1, 1));
+}
+
+/* Up to here a normal task may have of an account, of which two normal tasks or more have these times, in any order. */
+static double account_bound(const double *times, guint32 n, double least) {
+    if (n >= USUAL_RANKED) return ranked(times, n, ceil(USUAL_LEVEL * (n + 1)));
     g_autofree double *logs = g_new(double, (gsize)n + 1);
-    double most = 0;
-    for (guint32 i = 0; i < n; i++) {
-        logs[i] = log(times[i] + least);
-        most = MAX(most, times[i]);
-    }
-    const double middle = order_median(logs, n), deviation = robust_deviation(logs, n);
-    const double bound = exp(middle + USUAL_PART_BOUND * deviation * sqrt(1 + 1.0 / n)) - least;
-    return MAX(most, bound);
+    for (guint32 i = 0; i < n; i++) logs[i] = log(times[i] + least);
+    const double width = student_quantile(USUAL_LEVEL_NORMAL, n - 1) * robust_spread(logs, n) * sqrt(1 + 1.0 / n);
+    return MAX(ranked(times, n, n - 1), exp(order_median(logs, n) + width) - least);
 }
 
 static void set_varies(StageUsual *usual, const LedgerTimes *times, const Normals *normals, LedgerTraced traced) {
     const gsize n = normals->n;
-    const double least = MAX(NS_PER_MS_REAL, USUAL_PART_LEAST * (double)usual->duration_ns);
-    g_autofree double *all = g_new(double, n *LEDGER_PART_COUNT); /* those of one part together */
+    const double least = MAX(NS_PER_MS_REAL, USUAL_TIME_LEAST * (double)usual->duration_ns);
+    g_autofree double *all = g_new(double, n *ACCOUNT_COUNT); /* those of one account together */
+    gint64 parts_ns[LEDGER_PART_COUNT], its_ns[ACCOUNT_COUNT];
     for (guint32 i = 0; i < n; i++) {
-        gint64 parts_ns[LEDGER_PART_COUNT];
         ledger_split(ledger_times_at(times, normals->items[i].index), ns_of(normals->items[i].value), traced, parts_ns);
-        for (guint k = 0; k < LEDGER_PART_COUNT; k++) all[k * n + i] = (double)parts_ns[k];
+        ledger_accounts(parts_ns, its_ns);
+        for (guint k = 0; k < ACCOUNT_COUNT; k++) all[k * n + i] = (double)its_ns[k];
     }
-    for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
-        const gint64 bound_ns = ns_of(part_bound(all + k * n, normals->n, least) / NS_PER_MS_REAL);
-        usual->varies_ns[k] = MAX(0, bound_ns - usual->parts_ns[k]);
+
+    ledger_accounts(usual->parts_ns, its_ns);
+    for (guint k = ACCOUNT_DATA + 1; k < ACCOUNT_COUNT; k++) {
+        usual->varies_ns[k] = USUAL_ANYTHING;
+        if (n < 2) continue;
+        const gint64 bound_ns = ns_of(account_bound(all + k * n, normals->n, least) / NS_PER_MS_REAL);
+        usual->varies_ns[k] = MAX(0, bound_ns - its_ns[k]);
     }
 }
 

@@ -6,20 +6,26 @@
 /* Standard deviations of normal tasks about the line, up to which a task's data explains its time. */
 #define USUAL_BOUND 3.0
 
-/* A part of a task's time is unusual when no normal task has as much of it, nor would have (in 95 of 100 cases): above
- * two deviations of their logarithms, since times of waiting are skewed to the right. Before these are taken, each has
- * a twentieth of the usual time more: what is less than that is not told apart. */
-#define USUAL_PART_BOUND 2.0
-#define USUAL_PART_LEAST 0.05
+/* A task has unusually much of an account when at most 5 of 100 normal tasks would have as much: more than that one of
+ * n normal tasks which is at rank 0.95 (n + 1), so that the next one is above it in 5 of 100 cases, however they are
+ * distributed. Fewer than USUAL_RANKED have no such rank beside the greatest, and one task shall not decide: there it
+ * is more than the second of them, and than Student's prediction interval of their logarithms (waits are skewed to the
+ * right; the deviation is robust_spread()). Before these are taken, each has a twentieth of the usual time more: what
+ * is less than that is not told apart. With one normal task nobody can say. */
+#define USUAL_LEVEL        0.95
+#define USUAL_LEVEL_NORMAL 1.644853627 /* of a normal distribution */
+#define USUAL_RANKED       39u
+#define USUAL_TIME_LEAST   0.05
+#define USUAL_ANYTHING     G_MAXINT64 /* nothing is unusual */
 
 typedef struct StageUsual {
-    guint32 n;                           /* normal tasks (counted, no stragglers) that it is of; 0: nothing is known */
-    gint64 duration_ns;                  /* the median of the stage's counted tasks */
-    gint64 parts_ns[LEDGER_PART_COUNT];  /* which add up to it */
-    gint64 varies_ns[LEDGER_PART_COUNT]; /* so much more of a part is not unusual */
-    gboolean by_records;                 /* the line is over records in place of bytes */
-    double amount;                       /* that is usual; 0: unknown, and then there is no line */
-    double ns_per_unit;                  /* by which more of it makes a task longer */
+    guint32 n;                          /* normal tasks (counted, no stragglers) that it is of; 0: nothing is known */
+    gint64 duration_ns;                 /* the median of the stage's counted tasks */
+    gint64 parts_ns[LEDGER_PART_COUNT]; /* which add up to it */
+    gint64 varies_ns[ACCOUNT_COUNT];    /* so much more of an account is not unusual; 0 of data, which has its line */
+    gboolean by_records;                /* the line is over records in place of bytes */
+    double amount;                      /* that is usual; 0: unknown, and then there is no line */
+    double ns_per_unit;                 /* by which more of it makes a task longer */
     double deviation_ns, spread,
         middle; /* of normal tasks: about the line; of their amounts the sum of squares, mean */
 } StageUsual;

@@ -10,6 +10,8 @@ import { word } from '../text/words.ts'
 
 export function suspectText(suspect: Suspect): string {
   const where = [suspect.process, suspect.host].filter((part) => part !== undefined && part !== '')[0] ?? suspect.role
+  if (suspect.resource === 'client' && suspect.function === 'completeFile')
+    return t('late report of a block, for which {where} slept', { where: visible(where) })
   return t('{resource} of {where}', { resource: word(suspect.resource), where: visible(where) })
 }
 

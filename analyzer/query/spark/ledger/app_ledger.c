@@ -123,6 +123,7 @@ static void add_hdfs(const AppLedger *ledger) {
                 if (of_hdfs[i].resources & 1u << r) ns = clamped_add(ns, hdfs->facts.of[r]);
             times->measured_ns[of_hdfs[i].part] = ns;
         }
+        times->measured_ns[LEDGER_HDFS_SLEEP] = hdfs->facts.sleep_ns;
         times->measured_ns[LEDGER_PROCESSOR_WAIT] = hdfs->facts.run_delay_ns;
     }
 }

@@ -29,6 +29,24 @@ static json_t *servers_json(const AppLedger *ledger, LedgerPart part, gint64 mor
 
 /* ---- ledgers ---- */
 
+static void add_varies(json_t *object, const Ledger *its, LedgerAccount account) {
+    if (account == ACCOUNT_NONE || its->varies_ns[account] == USUAL_ANYTHING) return;
+    json_object_set_new(object, "varies_ns", json_integer(its->varies_ns[account]));
+}
+
+/* Its parts are judged together. NULL: there are none. */
+static json_t *hdfs_account_json(const Ledger *its) {
+    gint64 time_ns[ACCOUNT_COUNT], more_ns[ACCOUNT_COUNT];
+    ledger_accounts(its->time_ns, time_ns);
+    ledger_accounts(its->more_ns, more_ns);
+    if (time_ns[ACCOUNT_HDFS] == 0 && more_ns[ACCOUNT_HDFS] == 0) return NULL;
+    json_t *object = json_object();
+    json_object_set_new(object, "time_ns", json_integer(time_ns[ACCOUNT_HDFS]));
+    json_object_set_new(object, "more_ns", json_integer(more_ns[ACCOUNT_HDFS]));
+    add_varies(object, its, ACCOUNT_HDFS);
+    return object;
+}
+
 static json_t *parts_json(const AppLedger *ledger, const Ledger *its, const TaskHdfs *hdfs) {
     json_t *list = json_array();
     for (guint k = 0; k < LEDGER_PART_COUNT; k++) {
@@ -38,7 +56,8 @@ static json_t *parts_json(const AppLedger *ledger, const Ledger *its, const Task
         json_object_set_new(object, "part", json_string(ledger_part_name(part)));
         json_object_set_new(object, "time_ns", json_integer(its->time_ns[k]));
         json_object_set_new(object, "more_ns", json_integer(its->more_ns[k]));
-        json_object_set_new(object, "varies_ns", json_integer(its->varies_ns[k]));
+        const LedgerAccount account = ledger_account(part);
+        if (account != ACCOUNT_HDFS && account != ACCOUNT_DATA) add_varies(object, its, account);
         if (hdfs && its->traced >= TRACED_HDFS && ledger_part_resources(part) != 0 && its->time_ns[k] > 0)
             json_object_set_new(object, "servers", servers_json(ledger, part, its->more_ns[k], hdfs));
         json_array_append_new(list, object);
@@ -56,6 +75,8 @@ json_t *ledger_json(const AppLedger *ledger, guint32 row, const TaskHdfs *hdfs) 
     json_object_set_new(object, "excess_ns", json_integer(ledger_excess_ns(&its)));
     if (its.bound_ns > 0) json_object_set_new(object, "data_bound_ns", json_integer(its.bound_ns));
     json_object_set_new(object, "parts", parts_json(ledger, &its, hdfs));
+    json_t *account = hdfs_account_json(&its);
+    if (account) json_object_set_new(object, "hdfs", account);
     return object;
 }
 
