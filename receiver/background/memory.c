@@ -2,16 +2,18 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* Above the messages from network threads to shards, which must not cost fresh pages each. */
 #define MMAP_THRESHOLD_BYTES (768 * 1024)
 #define TRIM_THRESHOLD_BYTES (2 * 1024 * 1024)
-/* More than threads: each has one of its own. With four for all, a thread that takes spans in waited up to 15 ms for
- * one that a thread of questions held, which gives way to all others while it holds it. It costs no memory that could
- * be measured (90 million spans: 355 MiB at most, 353 with four), since a thread keeps little that it does not use. */
-#define MALLOC_ARENAS 256
+/* More than threads, of which settings allow 256 shards, 130 that read and accept, 65 for questions, and some more:
+ * each has one of its own. With four for all, a thread that takes spans in waited up to 15 ms for one that a thread of
+ * questions held, which gives way to all others while it holds it. It costs no memory that could be measured (90
+ * million spans: 355 MiB at most, 353 with four), since a thread keeps little that it does not use. */
+#define MALLOC_ARENAS 1024
 /* The program itself, and libraries. */
 #define FILES_BYTES (24u * 1024 * 1024)
 /* A peak of the others is forgotten by a 256th with each look, of which there are four a second: by half in three
@@ -26,7 +28,16 @@ void memory_init(void) {
     mallopt(M_ARENA_MAX, MALLOC_ARENAS);
 }
 
-void memory_trim(void) { malloc_trim(0); }
+static atomic_bool trim_asked;
+
+void memory_ask_trim(void) { atomic_store(&trim_asked, TRUE); }
+
+gboolean memory_is_trim_asked(void) { return atomic_load(&trim_asked); }
+
+void memory_trim(void) {
+    atomic_store(&trim_asked, FALSE);
+    malloc_trim(0);
+}
 
 guint64 memory_resident_bytes(void) {
     char text[128];

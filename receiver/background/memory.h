@@ -4,11 +4,16 @@
 
 #include <glib.h>
 
-/* For the whole process, before there are threads: large blocks go back to the system as soon as they are free, and few
- * arenas hold what is free between the others. (5 million spans of 3,000 hosts: 255 instead of 312 MiB.) */
+/* For the whole process, before there are threads: large blocks go back to the system as soon as they are free (5
+ * million spans of 3,000 hosts, then with four arenas: 255 instead of 312 MiB), and no thread waits for one of another
+ * that allocates. */
 void memory_init(void);
-/* What lies free in the allocator goes back to the system. A few milliseconds. */
+/* What lies free in the allocator goes back to the system. A few milliseconds, in which any thread may have to
+ * wait: not on a thread that gives way to others. */
 void memory_trim(void);
+/* Any thread: much lies free, so that memory_trim() is worth it soon. Resource control looks. */
+void memory_ask_trim(void);
+gboolean memory_is_trim_asked(void);
 
 /* Without what is mapped from files. 0: the system does not tell. */
 guint64 memory_resident_bytes(void);

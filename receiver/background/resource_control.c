@@ -296,10 +296,9 @@ static gint64 resource_control_round(void *arg) {
     watch_space(options, limits.min_free_bytes);
     bound_disk(options, &limits);
     probe_journal(options);
-    if (control->round % TRIM_ROUNDS == 0) {
-        memory_trim();
-        archive_rest(options->users.archive);
-    }
+    const gboolean rests = control->round % TRIM_ROUNDS == 0;
+    if (rests || memory_is_trim_asked()) memory_trim();
+    if (rests) archive_rest(options->users.archive);
     if (each_second) look_each_second(control, &limits);
 
     share_out(options, &control->others, &limits); /* what a group takes while it is written is soon gone */

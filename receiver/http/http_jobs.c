@@ -21,9 +21,8 @@
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
 #define QUERY_NICE 10
-/* A question that took so much gives it back at once, but not more often than that: it costs some milliseconds. */
+/* What a question took goes back soon, if it is so much: that costs some milliseconds. */
 #define TRIM_QUESTION_BYTES ((gsize)8 * 1024 * 1024)
-#define TRIM_PAUSE_NS       (100 * NS_PER_MS)
 #define TYPE_JSON           "application/json"
 #define TYPE_COLUMNS        "application/x-plumb-columns"
 /* How often a job that waits for something else than a thread is looked at. */
@@ -263,14 +262,10 @@ static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed
     };
 }
 
-/* What a large question took lies free in the allocator, where the next one, on another thread, may not find it. */
+/* What a large question took lies free in the allocator, where the next one, on another thread, may not find it. Not
+ * given back here: whoever does so holds the lock of each thread's part in turn, and this thread gives way to all. */
 static void give_back(const Allowance *allowance) {
-    static _Atomic gint64 given_ns;
-    if (allowance->peak_bytes < TRIM_QUESTION_BYTES) return;
-    const gint64 now_ns = clock_monotonic_ns(clock_system());
-    gint64 before_ns = atomic_load(&given_ns);
-    if (now_ns - before_ns < TRIM_PAUSE_NS || !atomic_compare_exchange_strong(&given_ns, &before_ns, now_ns)) return;
-    memory_trim();
+    if (allowance->peak_bytes >= TRIM_QUESTION_BYTES) memory_ask_trim();
 }
 
 /* The answer, or NULL: columns where the question is answered in them, else a document. */

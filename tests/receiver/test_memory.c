@@ -61,10 +61,19 @@ static void test_resident(void) {
     g_assert_cmpuint(memory_resident_bytes(), <, before + block / 2);
 }
 
+static void test_trim_is_asked_for_once(void) {
+    g_assert_false(memory_is_trim_asked());
+    memory_ask_trim();
+    g_assert_true(memory_is_trim_asked());
+    memory_trim();
+    g_assert_false(memory_is_trim_asked());
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/memory/others", test_what_others_leave);
     g_test_add_func("/memory/peaks", test_peaks_are_forgotten_slowly);
     g_test_add_func("/memory/resident", test_resident);
+    g_test_add_func("/memory/trim", test_trim_is_asked_for_once);
     return g_test_run();
 }
