@@ -3,6 +3,9 @@
 #include <pthread.h>
 #include <string.h>
 
+/* That may come while all are copied. */
+#define MORE_SENDERS 64u
+
 struct SenderEntry {
     SenderInfo info;
     guint held;   /* batches on their way */
@@ -161,10 +164,19 @@ static gint compare_names(gconstpointer a, gconstpointer b) {
 
 static void clear_info(gpointer info) { info_clear(info); }
 
+/* Room for all, the others' and some that come meanwhile, in pages that are there: under the lock no memory is
+ * sought. */
+static GArray *room_for_all(Senders *senders) {
+    GArray *infos = g_array_new(FALSE, TRUE, sizeof(SenderInfo));
+    g_array_set_size(infos, senders_count(senders) + 1 + MORE_SENDERS);
+    g_array_set_size(infos, 0);
+    g_array_set_clear_func(infos, clear_info); /* of those that are added */
+    return infos;
+}
+
 /* All as they are at one moment, in any order. */
 static GArray *copy_all(Senders *senders) {
-    GArray *infos = g_array_new(FALSE, FALSE, sizeof(SenderInfo));
-    g_array_set_clear_func(infos, clear_info);
+    GArray *infos = room_for_all(senders);
     pthread_mutex_lock(&senders->lock);
     GHashTableIter iter;
     gpointer entry;
