@@ -42,6 +42,7 @@ struct Daemon {
     Audit *audit;
     NameOwners *owners;
     Quotas *quotas;
+    Errands *errands;
     Mask *mask;              /* NULL: none */
     PeriodicThread *renewal; /* of what security has read from files */
     Store *store;
@@ -329,6 +330,7 @@ static void start_http(Daemon *daemon) {
         .security = daemon->security,
         .audit = daemon->audit,
         .quotas = daemon->quotas,
+        .errands = daemon->errands,
         .open = port_is_open(&daemon->ports[PORT_HTTP]),
         .secret = daemon->ports[PORT_HTTP].tls,
         .counters = counter_set_add(daemon->counters),
@@ -401,6 +403,7 @@ static void start_service(Daemon *daemon) {
     pthread_mutex_init(&daemon->straggling.lock, NULL);
     set_state_sources(daemon);
     atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
+    daemon->errands = errands_start();
     start_http(daemon);
     start_resource_control(daemon);
 
@@ -484,6 +487,7 @@ static NetOptions net_options(const Daemon *daemon) {
         .security = daemon->security,
         .audit = daemon->audit,
         .quotas = daemon->quotas,
+        .errands = daemon->errands,
         .open = port_is_open(&daemon->ports[PORT_THRIFT]),
         .shares = daemon->shares,
     };
@@ -606,8 +610,10 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     const JournalUsers users = journal_users(daemon);
     resource_control_trim(&users);
 
+    errands_stop(daemon->errands);
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);
+    g_clear_pointer(&daemon->errands, errands_free);
     JournalUsage left = journal_usage(daemon->journal);
     g_autoptr(GError) not_joined = NULL;
     if (good && !consolidation_join_few(daemon->archive, &not_joined))
@@ -630,7 +636,9 @@ void daemon_free(Daemon *daemon) {
     retention_stop(daemon->retention);
     consolidation_stop(daemon->consolidation);
     resource_control_stop(daemon->control);
+    errands_stop(daemon->errands);
     http_stop(daemon->http);
+    errands_free(daemon->errands);
     kafka_stop(daemon->kafka);
     net_free(daemon->net);
     net_free(daemon->hrpc);

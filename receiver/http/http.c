@@ -648,6 +648,7 @@ Http *http_start(const HttpOptions *options) {
         .strangers = options->strangers,
         .timeout_ns = options->timeout_ns,
         .security = options->security,
+        .errands = options->errands,
         .audit = options->audit,
         .masker = http->masker,
         .open = options->open,

@@ -5,6 +5,7 @@
 
 #include "receiver/http/http_jobs.h"
 #include "receiver/http/posts/posts.h"
+#include "receiver/net/errand.h"
 #include "receiver/shell/limits.h"
 
 typedef struct HttpOptions {
@@ -27,6 +28,7 @@ typedef struct HttpOptions {
     Security *security;
     Audit *audit;
     Quotas *quotas;
+    Errands *errands;
     gboolean open;              /* the port: see port_is_open() */
     gboolean secret;            /* it speaks TLS */
     const ShellSettings *shell; /* used until the end */

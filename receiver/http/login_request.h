@@ -20,7 +20,9 @@ gboolean request_shows_ticket(const HttpRequest *request);
 /* What it says otherwise: the principal, a new string. NULL: nothing, or what is no login. *token: by which, if it was
  * one. */
 char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, TokenMark *token);
-/* A refusal is counted and told, and kept in request->refused. */
-void request_refuse_login(const LoginSources *sources, HttpRequest *request, const char *peer, const char *why);
+/* A refusal is counted, and told. */
+void login_tell_refused(const LoginSources *sources, const char *path, const char *peer, const char *why);
+/* It is kept for the answer, in request->refused. */
+void request_refuse_login(HttpRequest *request, const char *why);
 /* What the answer says to who needs a login; borrowed. */
 const char *request_login_needed(const HttpRequest *request);

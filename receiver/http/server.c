@@ -265,10 +265,40 @@ static gboolean judge_ticket(HttpConnection *connection) {
     if (connection->child_of != NULL || !request_shows_ticket(request)) return FALSE;
     Kerberos *kerberos = security_kerberos(server->options.security);
     if (kerberos == NULL) return FALSE;
-    const HttpTicketOptions options = {server->done, on_judged, connection};
+    const HttpTicketOptions options = {
+        .errands = server->options.errands,
+        .home = server->done,
+        .sources = login_sources(connection),
+        .peer = connection->exchange->peer,
+        .path = request->path,
+        .judged = on_judged,
+        .owner = connection,
+    };
     connection->phase = PHASE_LOGIN; /* the time of the head goes on */
-    connection->ticket = ticket_judge(server->acceptor, &options, kerberos, g_steal_pointer(&request->authorization));
+    connection->ticket = ticket_judge(&options, kerberos, g_steal_pointer(&request->authorization));
     return TRUE;
+}
+
+static gboolean is_late(const HttpConnection *connection, gint64 now_ns) {
+    return now_ns - connection->since_ns > connection->server->options.timeout_ns;
+}
+
+/* That its ticket is not judged is not the peer's fault. */
+static void give_up_login(HttpConnection *connection) {
+    static LogLimit limit;
+    HttpExchange *exchange = connection->exchange;
+    log_limited(&limit, LOG_LEVEL_WARNING,
+                "a ticket of %s was not judged within http.timeout: the cache of replays of Kerberos (KRB5RCACHENAME) "
+                "is on a disk that hangs, or too many tickets come",
+                peer_place_name(connection->place));
+    counter_add(connection->server->options.counters, COUNTER_HTTP_TICKET, 1);
+    ticket_leave(g_steal_pointer(&connection->ticket));
+    http_request_forget_login(&exchange->request);
+    http_connection_set_phase(connection, PHASE_ANSWERING);
+    connection->silent = exchange->request.method == HTTP_HEAD;
+    connection->retry_after_s = 1;
+    forgo_body(connection);
+    http_send_error(exchange, 503, "tickets of Kerberos are not judged in time here: ask again later");
 }
 
 /* FALSE: it is not whole yet, or was refused. */
@@ -375,7 +405,12 @@ static void read_request(HttpConnection *connection) {
     if (connection->phase == PHASE_IDLE && evbuffer_get_length(input) > 0)
         http_connection_set_phase(connection, PHASE_HEAD);
     if (connection->phase == PHASE_HEAD && !read_head(connection)) return;
-    if (connection->phase == PHASE_BODY && take_body(connection)) ask(connection);
+    if (connection->phase == PHASE_LOGIN && is_late(connection, now_monotonic_ns())) give_up_login(connection);
+    if (connection->phase != PHASE_BODY) return;
+    if (take_body(connection))
+        ask(connection);
+    else if (connection->phase == PHASE_BODY && connection->shut_ns > 0)
+        end_or_cut(connection); /* the rest does not come any more */
 }
 
 static void on_judged(void *arg, char *principal, char *answer, const GError *error) {
@@ -383,8 +418,8 @@ static void on_judged(void *arg, char *principal, char *answer, const GError *er
     HttpExchange *exchange = connection->exchange;
     connection->ticket = NULL;
     connection->negotiated = answer;
-    const LoginSources sources = login_sources(connection);
-    if (principal == NULL) request_refuse_login(&sources, &exchange->request, exchange->peer, error->message);
+    connection->since_ns = now_monotonic_ns(); /* the wait was ours */
+    if (principal == NULL) request_refuse_login(&exchange->request, error->message);
     set_asker(connection, principal);
     begin_body(connection);
     read_request(connection);
@@ -560,8 +595,10 @@ static void look_at(HttpConnection *connection, gint64 now_ns) {
     case PHASE_IDLE:
         if (passed_ns > IDLE_NS) http_connection_free(connection);
         break;
+    case PHASE_LOGIN: /* it is answered, later: an answer may end others */
+        if (is_late(connection, now_ns)) bufferevent_trigger(connection->stream, EV_READ, BEV_OPT_DEFER_CALLBACKS);
+        break;
     case PHASE_HEAD:
-    case PHASE_LOGIN:
     case PHASE_BODY:
         if (passed_ns > timeout_ns) cut_off(connection, COUNTER_HTTP_SLOW_REQUEST);
         break;
@@ -595,7 +632,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
 
 /* ---- life ---- */
 
-static Acceptor *make_acceptor(HttpServer *server, gint64 tick_ns) {
+static Acceptor *start_acceptor(HttpServer *server, gint64 tick_ns) {
     const HttpServerOptions *options = &server->options;
     const AcceptorOptions acceptor = {
         .thread_name = "http-accept",
@@ -619,7 +656,7 @@ static Acceptor *make_acceptor(HttpServer *server, gint64 tick_ns) {
         .arg = server,
         .tell = tell_closed,
     };
-    return acceptor_new(&acceptor);
+    return acceptor_start(&acceptor);
 }
 
 HttpServer *http_server_new(const HttpServerOptions *options) {
@@ -641,8 +678,7 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     const struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
     server->tick = event_new(options->base, -1, EV_PERSIST, on_tick, server);
     event_add(server->tick, &every);
-    server->acceptor = make_acceptor(server, every_ns);
-    acceptor_start(server->acceptor);
+    server->acceptor = start_acceptor(server, every_ns);
     return server;
 }
 

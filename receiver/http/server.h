@@ -3,7 +3,8 @@
  *
  * A connection is in one of these phases, each with an end of its own, so that none lasts for ever:
  *   idle       between two requests: 60 s
- *   request    from its first byte until it is whole, and its ticket judged: timeout_ns
+ *   request    from its first byte until it is whole: timeout_ns; as long its ticket may take to be judged, and then
+ *              the rest to come
  *   answering  somebody works on the answer: as long as its user takes
  *   sending    the answer is there, or its pieces come: timeout_ns without a byte that is taken
  *   lingering  drops what still comes after a refusal, so that it is read before the connection ends: 2 s
@@ -21,6 +22,7 @@
 #include "receiver/http/masked.h"
 #include "receiver/http/request.h"
 #include "receiver/net/acceptor.h"
+#include "receiver/net/errand.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
@@ -41,10 +43,11 @@ typedef struct HttpServerOptions {
     guint strangers;            /* connections that may be in their handshake */
     gint64 timeout_ns;
     Security *security;
-    Audit *audit;    /* NULL: none */
-    Masker *masker;  /* of what the audit log shows; NULL: nothing is masked */
-    gboolean secret; /* connections are under TLS */
-    gboolean open;   /* the port: see port_is_open() */
+    Errands *errands; /* judges tickets */
+    Audit *audit;     /* NULL: none */
+    Masker *masker;   /* of what the audit log shows; NULL: nothing is masked */
+    gboolean secret;  /* connections are under TLS */
+    gboolean open;    /* the port: see port_is_open() */
     Sessions *sessions;
     void (*ask)(void *arg, HttpExchange *exchange);
     /* May whoever sends the head send what it brings? Else its body is not read, and it is asked about without. */

@@ -72,7 +72,7 @@ struct HttpServer {
     Unsent *unsent;
     Acceptor *acceptor;
     Inbox *arrivals; /* Arrival */
-    Inbox *done;     /* Errand: back from the acceptor */
+    Inbox *done;     /* Errand: come back */
     struct event *arrived, *judged, *tick;
     struct event *children; /* NULL: none */
     GByteArray *spare;      /* the memory of a body that is done with, for the next one; NULL: none */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,16 +16,13 @@
 
 /* The first byte of a handshake of TLS. */
 #define TLS_FIRST 0x16
-/* Connections accepted in one round, handshakes that go on in it, and errands: none must keep the others waiting for
- * long. */
+/* Connections accepted in one round, and handshakes that go on in it: neither must keep the other waiting for long. */
 #define ACCEPT_MAX     64
 #define HANDSHAKES_MAX 16
-#define ERRANDS_MAX    16
 /* Connections that gave way and are not closed yet. With more of them the next one waits a moment: their descriptors
  * would be missed elsewhere. */
 #define LEAVING_MAX 16
-/* Below that of the network threads (0), above that of questions. */
-#define ACCEPTOR_NICE 2
+
 typedef struct Greeting {
     Acceptor *acceptor;
     GList link; /* in acceptor->greetings */
@@ -38,11 +36,9 @@ typedef struct Greeting {
 
 struct Acceptor {
     AcceptorOptions options;
-    char *thread_name;
     struct event_base *base;
-    struct event *acceptable, *tick, *given;
-    Inbox *inbox;     /* Errand */
-    GQueue errands;   /* Errand: taken from there */
+    struct event *acceptable, *tick, *wake;
+    int wake_fd;
     GQueue greetings; /* Greeting: those that came first, first */
     Strangers *strangers;
     guint handshakes; /* that went on in this round */
@@ -281,29 +277,14 @@ static void on_tick(evutil_socket_t fd, short what, void *arg) {
     }
 }
 
-static void take_errand(void *arg, void *errand) {
-    Acceptor *acceptor = arg;
-    g_queue_push_tail(&acceptor->errands, errand);
-}
-
-static void on_given(evutil_socket_t fd, short what, void *arg) {
-    (void)fd, (void)what;
-    Acceptor *acceptor = arg;
-    inbox_take(acceptor->inbox, take_errand, acceptor);
-}
-
-static void do_errands(Acceptor *acceptor) {
-    for (int i = 0; i < ERRANDS_MAX && acceptor->errands.length > 0; i++)
-        errand_do(g_queue_pop_head(&acceptor->errands));
-}
+static void on_wake(evutil_socket_t fd, short what, void *arg) { (void)fd, (void)what, (void)arg; }
 
 static void *acceptor_main(void *arg) {
     Acceptor *acceptor = arg;
     setpriority(PRIO_PROCESS, 0, ACCEPTOR_NICE); /* of this thread alone; nothing is lost if it may not */
     while (!atomic_load(&acceptor->stopping)) {
-        event_base_loop(acceptor->base, EVLOOP_ONCE | (acceptor->errands.length > 0 ? EVLOOP_NONBLOCK : 0));
+        event_base_loop(acceptor->base, EVLOOP_ONCE);
         acceptor->handshakes = 0;
-        do_errands(acceptor);
     }
     while (acceptor->greetings.head != NULL) close_greeting(acceptor->greetings.head->data, COUNTER_COUNT);
     return NULL;
@@ -311,33 +292,30 @@ static void *acceptor_main(void *arg) {
 
 /* ---- life ---- */
 
-Acceptor *acceptor_new(const AcceptorOptions *options) {
+Acceptor *acceptor_start(const AcceptorOptions *options) {
     Acceptor *acceptor = g_new0(Acceptor, 1);
     acceptor->options = *options;
-    acceptor->thread_name = g_strdup(options->thread_name);
     atomic_init(&acceptor->seen_ns, now_monotonic_ns());
     acceptor->strangers = strangers_new();
-    acceptor->inbox = inbox_new(errand_drop);
-    g_queue_init(&acceptor->errands);
+    acceptor->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (acceptor->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
 
     acceptor->base = event_base_new();
-    acceptor->given = event_new(acceptor->base, inbox_fd(acceptor->inbox), EV_READ | EV_PERSIST, on_given, acceptor);
-    event_add(acceptor->given, NULL);
+    acceptor->wake = event_new(acceptor->base, acceptor->wake_fd, EV_READ | EV_PERSIST, on_wake, acceptor);
+    event_add(acceptor->wake, NULL);
     acceptor->acceptable = event_new(acceptor->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, acceptor);
     event_add(acceptor->acceptable, NULL);
     const struct timeval every = {options->tick_ns / NS_PER_SEC, options->tick_ns % NS_PER_SEC / NS_PER_US};
     acceptor->tick = event_new(acceptor->base, -1, EV_PERSIST, on_tick, acceptor);
     event_add(acceptor->tick, &every);
+    thread_start(&acceptor->thread, options->thread_name, acceptor_main, acceptor);
     return acceptor;
 }
 
-void acceptor_start(Acceptor *acceptor) {
-    thread_start(&acceptor->thread, acceptor->thread_name, acceptor_main, acceptor);
-}
-
 void acceptor_stop(Acceptor *acceptor) {
+    const guint64 one = 1;
     atomic_store(&acceptor->stopping, TRUE);
-    inbox_wake(acceptor->inbox);
+    (void)!write(acceptor->wake_fd, &one, sizeof one);
     pthread_join(acceptor->thread, NULL);
 }
 
@@ -345,16 +323,12 @@ void acceptor_free(Acceptor *acceptor) {
     if (!acceptor) return;
     event_free(acceptor->acceptable);
     event_free(acceptor->tick);
-    event_free(acceptor->given);
+    event_free(acceptor->wake);
     event_base_free(acceptor->base);
     strangers_free(acceptor->strangers);
-    g_queue_clear_full(&acceptor->errands, errand_drop);
-    inbox_free(acceptor->inbox);
-    g_free(acceptor->thread_name);
+    close(acceptor->wake_fd);
     g_free(acceptor);
 }
-
-void acceptor_do(Acceptor *acceptor, Errand *errand) { inbox_put(acceptor->inbox, errand); }
 
 gint64 acceptor_seen_ns(const Acceptor *acceptor) { return atomic_load(&acceptor->seen_ns); }
 

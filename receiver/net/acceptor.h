@@ -1,17 +1,18 @@
 /* Who comes in at a port. A thread of its own accepts connections, sees by the first byte whether they are TLS, and
- * goes through their handshakes; then they are handed to the thread that serves them. That gives back what else is dear
- * in a login, as errands. Handshakes are a millisecond of a processor each, tickets of Kerberos a quarter, and a file
- * is written for them. So this thread has a lower priority than those that serve: peers that are there do not wait for
- * those that come, however many do, nor for those that say nothing.
+ * goes through their handshakes; then they are handed to the thread that serves them. Handshakes are a millisecond of a
+ * processor each. So this thread has a lower priority than those that serve: peers that are there do not wait for those
+ * that come, however many do, nor for those that say nothing.
  *
  * Any number of such threads may accept from one socket. */
 #pragma once
 
-#include "receiver/net/errand.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
 #include "receiver/shared/shares.h"
+
+/* The priority of its thread: below that of those that serve (0), above that of questions. */
+#define ACCEPTOR_NICE 2
 
 /* So long a peer may take to log in, where nobody may do anything without, and for its handshake. */
 #define ACCEPTOR_LOGIN_NS (10 * G_GINT64_CONSTANT(1000000000))
@@ -64,14 +65,11 @@ struct AcceptorOptions {
 };
 
 typedef struct Acceptor Acceptor;
-Acceptor *acceptor_new(const AcceptorOptions *options);
-void acceptor_start(Acceptor *acceptor);
+/* thread_name is used now alone. */
+Acceptor *acceptor_start(const AcceptorOptions *options);
 /* Ends the thread, and closes what it still has. */
 void acceptor_stop(Acceptor *acceptor);
-/* With the errands that it has not done: nobody waits for them any more. */
 void acceptor_free(Acceptor *acceptor);
-/* Any thread. The errand is taken over, until it comes back. */
-void acceptor_do(Acceptor *acceptor, Errand *errand);
 /* Any thread: when it last went through its loop (monotonic), which it does by itself; connections that it has. */
 gint64 acceptor_seen_ns(const Acceptor *acceptor);
 guint acceptor_connections(const Acceptor *acceptor);

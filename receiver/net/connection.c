@@ -22,6 +22,8 @@
 /* A message of a login by Kerberos, on its way to the thread that judges it and back. */
 typedef struct LoginStep {
     Errand errand;
+    NetContext *context;
+    char peer[PEER_NAME_BYTES];
     Connection *connection; /* NULL: it is closed */
     KerberosLogin *login;
     GByteArray *message, *answer;
@@ -99,6 +101,15 @@ static void tell_audit(const Connection *connection, AuditAction action, const c
     audit_note(connection->context->audit, &event);
 }
 
+static void step_free(void *data) {
+    LoginStep *step = data;
+    kerberos_login_free(step->login);
+    g_byte_array_unref(step->message);
+    g_byte_array_unref(step->answer);
+    g_clear_error(&step->error);
+    g_free(step);
+}
+
 /* It has come back, or nobody waits for it any more. */
 static LoginStep *leave_step(Connection *connection) {
     LoginStep *step = g_steal_pointer(&connection->step);
@@ -106,14 +117,17 @@ static LoginStep *leave_step(Connection *connection) {
     return step;
 }
 
+static void drop_step(Connection *connection) {
+    LoginStep *step = leave_step(connection);
+    if (step == NULL) return;
+    step->connection = NULL;
+    if (errands_withdraw(connection->context->errands, &step->errand)) step_free(step);
+}
+
 /* Closes it at the end of the round: replies in flight point into it. */
 static void give_up(Connection *connection, Counter reason) {
     if (connection->dead) return;
-    LoginStep *step = leave_step(connection);
-    if (step != NULL) {
-        step->connection = NULL;
-        atomic_store(&step->errand.in_vain, TRUE);
-    }
+    drop_step(connection);
     connection->dead = TRUE;
     touch(connection);
     read_on(connection, FALSE);
@@ -382,16 +396,7 @@ static void answer_plain(Connection *connection, const SaslMessage *message) {
         complete_login(connection, g_steal_pointer(&principal));
 }
 
-static void step_free(void *data) {
-    LoginStep *step = data;
-    kerberos_login_free(step->login);
-    g_byte_array_unref(step->message);
-    g_byte_array_unref(step->answer);
-    g_clear_error(&step->error);
-    g_free(step);
-}
-
-/* On the thread that accepts. */
+/* On the thread for errands. */
 static void step_work(Errand *errand) {
     LoginStep *step = (LoginStep *)errand;
     const Bytes message = {step->message->data, step->message->len};
@@ -400,16 +405,28 @@ static void step_work(Errand *errand) {
 
 static void go_on(Connection *connection);
 
+/* Its peer left meanwhile: what it tried is told all the same. */
+static void tell_gone(const LoginStep *step) {
+    if (step->result != KERBEROS_REFUSED) return;
+    const AuditEvent event = {.action = AUDIT_LOGIN_REFUSED,
+                              .port = step->context->protocol->port,
+                              .address = step->peer,
+                              .outcome = step->error->message};
+    audit_note(step->context->audit, &event);
+}
+
 static void step_back(Errand *errand) {
     LoginStep *step = (LoginStep *)errand;
     Connection *connection = step->connection;
     if (connection == NULL) {
+        tell_gone(step);
         step_free(step);
         return;
     }
 
     leave_step(connection);
     connection->stranger.got_on_ns = now_monotonic_ns();
+    connection->opened_ns += connection->stranger.got_on_ns - connection->last_ns; /* the wait was ours */
     switch (step->result) {
     case KERBEROS_GOES_ON:
         connection->kerberos = g_steal_pointer(&step->login);
@@ -425,13 +442,15 @@ static void step_back(Errand *errand) {
 
 /* What the answer is: once it was judged. */
 static void answer_kerberos(Connection *connection, const SaslMessage *message) {
-    const NetContext *context = connection->context;
+    NetContext *context = connection->context;
     if (!peer_buffer(connection->place, 0, message->payload.size_bytes)) {
         give_up(connection, COUNTER_CLOSED_BUFFERS);
         return;
     }
     LoginStep *step = g_new0(LoginStep, 1);
     step->errand = (Errand){.work = step_work, .back = step_back, .free = step_free, .home = context->done};
+    step->context = context;
+    g_strlcpy(step->peer, peer_place_name(connection->place), sizeof step->peer);
     step->connection = connection;
     step->login = g_steal_pointer(&connection->kerberos);
     step->message = g_byte_array_new();
@@ -439,7 +458,7 @@ static void answer_kerberos(Connection *connection, const SaslMessage *message) 
     step->answer = g_byte_array_new();
     connection->step = step;
     read_on(connection, FALSE);
-    acceptor_do(context->acceptor, &step->errand);
+    errands_give(context->errands, &step->errand);
 }
 
 static void begin_login(Connection *connection, const SaslMessage *message) {
@@ -726,12 +745,14 @@ static void tick(Connection *connection, gint64 now_ns) {
         leave_account(connection); /* and joins it again with the next frame */
     }
 
-    if (connection->principal == NULL && !may_send(connection) &&
-        now_ns - connection->opened_ns > limits->login_timeout_ns) {
+    if (connection->step != NULL) {
+        connection->stranger.got_on_ns = now_ns; /* it waits for us, and does not hang */
+    } else if (connection->principal == NULL && !may_send(connection) &&
+               now_ns - connection->opened_ns > limits->login_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_NO_LOGIN);
     } else if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_UNREAD);
-    } else if (connection->paused || connection->stalled || connection->step != NULL || connection->unread_since_ns) {
+    } else if (connection->paused || connection->stalled || connection->unread_since_ns) {
         return;
     } else if (connection->partial_bytes > 0) {
         if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)

@@ -10,6 +10,7 @@
 
 #include "receiver/net/acceptor.h"
 #include "receiver/net/closing.h"
+#include "receiver/net/errand.h"
 #include "receiver/net/intake.h"
 #include "receiver/net/protocol.h"
 #include "receiver/net/strangers.h"
@@ -53,7 +54,7 @@ typedef struct NetContext {
     ClosingPort port;
     Quotas *quotas;
     gboolean open;                 /* the port: see port_is_open() */
-    Acceptor *acceptor;            /* judges tickets */
+    Errands *errands;              /* judges tickets */
     Inbox *done;                   /* Errand: come back from there */
     guint8 *scratch;               /* NET_SCRATCH_BYTES */
     gsize scratch_used;            /* by frames that wait for the journal */

@@ -132,7 +132,7 @@ static void thread_init(Net *net, guint number) {
     context->audit = net->options.audit;
     context->quotas = net->options.quotas;
     context->open = net->options.open;
-    context->acceptor = net->acceptors[number];
+    context->errands = net->options.errands;
     context->done = inbox_new(errand_drop);
     connections_init(context);
 
@@ -160,7 +160,7 @@ static void thread_clear(NetThread *thread) {
     intake_free(context->intake);
 }
 
-static Acceptor *make_acceptor(Net *net, guint number) {
+static Acceptor *start_acceptor(Net *net, guint number) {
     const NetOptions *options = &net->options;
     const NetProtocol *protocol = options->protocol;
     g_autofree char *name = g_strdup_printf("%s%s-%u", protocol->logs_in ? "" : "hrpc-", "accept", number);
@@ -190,7 +190,7 @@ static Acceptor *make_acceptor(Net *net, guint number) {
         .arg = net,
         .tell = tell_closed,
     };
-    return acceptor_new(&acceptor);
+    return acceptor_start(&acceptor);
 }
 
 Net *net_start(const NetOptions *options) {
@@ -198,14 +198,13 @@ Net *net_start(const NetOptions *options) {
     net->options = *options;
     net->threads = g_new0(NetThread, options->n_threads);
     net->acceptors = g_new0(Acceptor *, options->n_threads);
-    for (guint i = 0; i < options->n_threads; i++) net->acceptors[i] = make_acceptor(net, i);
     for (guint i = 0; i < options->n_threads; i++) thread_init(net, i);
     for (guint i = 0; i < options->n_threads; i++) {
         g_autofree char *name =
             g_strdup_printf("%s-%u", options->protocol->logs_in ? "net" : options->protocol->port, i);
         thread_start(&net->threads[i].thread, name, net_main, &net->threads[i]);
     }
-    for (guint i = 0; i < options->n_threads; i++) acceptor_start(net->acceptors[i]);
+    for (guint i = 0; i < options->n_threads; i++) net->acceptors[i] = start_acceptor(net, i);
     return net;
 }
 

@@ -16,6 +16,7 @@ typedef struct NetOptions {
     Security *security;
     Audit *audit;
     Quotas *quotas;
+    Errands *errands;
     gboolean open;  /* the port: see port_is_open() */
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;

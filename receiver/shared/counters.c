@@ -89,6 +89,7 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_HTTP_DENIED] = {"http_rejected", NULL, GROUP_HTTP, "lacks the role"},
     [COUNTER_HTTP_BAD_LOGIN] = {"http_rejected", NULL, GROUP_HTTP, "login refused"},
     [COUNTER_HTTP_QUOTA] = {"http_rejected", NULL, GROUP_HTTP, "over its quota"},
+    [COUNTER_HTTP_TICKET] = {"http_rejected", NULL, GROUP_HTTP, "ticket not judged in time"},
     [COUNTER_POSTS] = {"http_bodies", "Bodies with spans received over HTTP", GROUP_NONE, NULL},
     [COUNTER_TEXTS_CUT] = {"texts_cut", "Texts of spans over HTTP that were too long or no UTF-8, and were mended",
                            GROUP_NONE, NULL},

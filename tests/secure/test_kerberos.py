@@ -285,15 +285,26 @@ def waiting_for(file):
     return sum("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
 
 
-def test_nobody_waits_for_a_ticket(kerberos, kdc, authority, build_dir, tmp_path):
-    """The cache of replays is locked by us: until it is free no ticket is judged, at either port. Who is there goes on.
-    Of those that leave meanwhile nothing stays."""
-    plumbd = kerberos(access__write="anonymous", access__read="anonymous")
-    cache = tmp_path / "replays"
-    plumbd.environment["KRB5RCACHENAME"] = f"file2:{cache}"
-    plumbd.start()
+@pytest.fixture
+def replays(kerberos, tmp_path):
+    """replays(**settings): plumbd, and the cache of replays that it alone uses. Who locks it keeps each ticket from
+    being judged, as a disk that hangs does."""
+
+    def start(**settings):
+        plumbd = kerberos(**settings)
+        cache = tmp_path / "replays"
+        plumbd.environment["KRB5RCACHENAME"] = f"file2:{cache}"
+        return plumbd.start(), cache
+
+    return start
+
+
+def test_nobody_waits_for_a_ticket(replays, kdc, authority, build_dir, tmp_path):
+    """Until the cache is free no ticket is judged, at either port. Who is there, or comes, goes on. Of those that leave
+    meanwhile nothing stays, and a ticket that was shown before is told as refused, though its peer has left."""
+    plumbd, cache = replays(access__write="anonymous", access__read="anonymous")
     people, sender, ticket = kdc.login("people", "people"), kdc.login("dn", "dn/h1.example"), shown_ticket(kdc)
-    assert curl(plumbd, authority, people)[0] == 200  # the cache is there
+    assert ask(plumbd, trusting(authority), "/api/v1/status", headers={"Authorization": ticket})[0] == 200
 
     host, port = plumbd.http.rsplit(":", 1)
     context = trusting(authority)
@@ -309,25 +320,52 @@ def test_nobody_waits_for_a_ticket(kerberos, kdc, authority, build_dir, tmp_path
     assert good.submit([span(1, 1)]).status == OK
     with cache.open("r+b") as held:
         fcntl.lockf(held, fcntl.LOCK_EX)
+        asked(gone, Authorization=ticket)
+        wait_for(lambda: waiting_for(cache) == 1)
+        gone.close()
         command = ["curl", "-sS", "--negotiate", "-u", ":", "--cacert", authority.pem, "-o", "/dev/null", "-w",
                    "%{http_code}", f"https://localhost:{port}/api/v1/status"]  # fmt: skip
         curls = subprocess.Popen(command, env=people, stdout=subprocess.PIPE)
         to = ["--receiver", f"localhost:{plumbd.thrift[1]}", "--ca", authority.pem, "--negotiate"]
         log = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
         bridge = subprocess.Popen([build_dir / "spark-bridge/plumb-bridge", *to, log], env=sender)
-        wait_for(lambda: waiting_for(cache) == 2)
-
-        asked(gone, Authorization=ticket).close()
+        half = context.wrap_socket(socket.create_connection((host, int(port)), 20), server_hostname="localhost")
+        half.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Negotiate x\r\nContent-Length: 9\r\n\r\n")
+        half.shutdown(socket.SHUT_WR)
         for message in (b"\1\0\0\0\6GSSAPI", b"\2\0\0\0\1x"):
             leaves.write(message)
         leaves.socket.close()
         for k in range(2, 6):
             assert good.submit([span(1, k)]).status == OK
             assert asked(reader).getresponse().read()
+            with SecureSender(plumbd, context) as comes:
+                assert comes.submit([span(2, k)]).status == OK
+            assert ask(plumbd, context, "/api/v1/status")[0] == 200
         assert curls.poll() is None and bridge.poll() is None
     assert curls.communicate(timeout=60)[0] == b"200" and bridge.wait(60) == 0
     assert {line["principal"] for line in events(tmp_path, "login")} == {f"krb5:dn/h1.example@{REALM}"}
     wait_for(lambda: receiver(plumbd, context)["connections"] == 1)
+    while half.recv(4096):  # at once: what it lacks does not come any more
+        pass
+    half.close()
+    told = {line["route"]: line["outcome"] for line in events(tmp_path, "login refused")}
+    assert set(told) == {"/api/v1/status", "/"} and "replay" in told["/api/v1/status"]
+
+
+def test_tickets_that_are_not_judged(replays, kdc, authority):
+    """A reader is told so, before its time is over; and plumbd ends all the same."""
+    plumbd, cache = replays(http__timeout="1s")
+    ticket, again = shown_ticket(kdc), shown_ticket(kdc)
+    assert ask(plumbd, trusting(authority), "/api/v1/status", headers={"Authorization": ticket})[0] == 200
+    with cache.open("r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        status, body = ask(plumbd, trusting(authority), "/api/v1/status", headers={"Authorization": again})
+        assert status == 503 and b"not judged in time" in body
+        metrics = ask(plumbd, trusting(authority), "/metrics")[1].decode()
+        assert 'plumbd_http_rejected_total{reason="ticket not judged in time"} 1' in metrics
+        assert 'reason="request took too long"} 0' in metrics and "KRB5RCACHENAME" in plumbd.messages()
+        assert waiting_for(cache) == 1
+        assert plumbd.stop() == 0
 
 
 # ---- the keytab ----
