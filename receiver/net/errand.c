@@ -38,8 +38,10 @@ static void *errands_main(void *arg) {
         errand->work(errand);
         pthread_mutex_lock(&errands->lock);
         errands->working = FALSE;
-        if (errands->ended) break; /* it has no home any more */
-        inbox_put(errand->home, errand);
+        if (errands->ended)
+            errand_drop(errand); /* it has no home any more */
+        else
+            inbox_put(errand->home, errand);
     }
     pthread_cond_broadcast(&errands->changed);
     pthread_mutex_unlock(&errands->lock);
@@ -73,7 +75,7 @@ void errands_stop(Errands *errands) {
 
 void errands_free(Errands *errands) {
     if (!errands) return;
-    if (errands->ended) return; /* its thread has it */
+    if (errands->ended) return; /* its thread has it, until the process ends */
     pthread_cond_destroy(&errands->changed);
     pthread_mutex_destroy(&errands->lock);
     g_free(errands);
