@@ -49,6 +49,15 @@ char *harmless_text(const char *text, gboolean ascii_only, gsize most_bytes) {
 
 char *harmless_line(const char *text) { return harmless_text(text, FALSE, HARMLESS_LINE_BYTES); }
 
+static gboolean is_plain_word(const char *text) {
+    if (*text == '\0' || *text == '#') return FALSE;
+    for (; *text != '\0'; text++)
+        if (!g_ascii_isalnum(*text) && strchr("-_=./,:@%+#", *text) == NULL) return FALSE;
+    return TRUE;
+}
+
+char *harmless_word(const char *text) { return is_plain_word(text) ? g_strdup(text) : g_shell_quote(text); }
+
 gsize harmless_json_find(const char *at, const char *end, gunichar *c) {
     const gsize left = (gsize)(end - at);
     const guint8 *byte = (const guint8 *)at;

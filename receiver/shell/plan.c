@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
+#include "common/base/harmless.h"
 
 #define PERIOD                                                                                                         \
     {"since", PLAN_TEXT, "time", FALSE, FALSE}, { "until", PLAN_TEXT, "time", FALSE, FALSE }
@@ -378,13 +379,6 @@ char **plan_arguments(const json_t *request, const PlanAnalysis **analysis, GErr
     return (char **)g_ptr_array_free(g_steal_pointer(&arguments), FALSE);
 }
 
-static gboolean is_plain(const char *text) {
-    const gboolean comment = *text == '#';
-    for (; *text != '\0'; text++)
-        if (!g_ascii_isalnum(*text) && strchr("-_=./,:@%+#", *text) == NULL) return FALSE;
-    return !comment;
-}
-
 /* Is "--" needed for what follows it? */
 static gboolean needs_end(const char *const *rest) {
     for (; *rest != NULL; rest++)
@@ -399,8 +393,8 @@ char *plan_command(const char *const *arguments) {
         const gboolean end = options && strcmp(*arguments, "--") == 0;
         options = options && !end;
         if (end && !needs_end(arguments + 1)) continue;
-        g_autofree char *quoted = is_plain(*arguments) ? g_strdup(*arguments) : g_shell_quote(*arguments);
-        g_string_append_printf(command, " %s", quoted);
+        g_autofree char *word = harmless_word(*arguments);
+        g_string_append_printf(command, " %s", word);
     }
     return g_string_free(command, FALSE);
 }

@@ -37,6 +37,20 @@ static void test_line_is_cut(void) {
     g_assert_cmpuint(strlen(line), ==, HARMLESS_LINE_BYTES + strlen("..."));
 }
 
+static void test_word(void) {
+    static const char *const cases[][2] = {{"datanode-2.example.org:9866", "datanode-2.example.org:9866"},
+                                           {"FSDirectory#mkdirs", "FSDirectory#mkdirs"},
+                                           {"#no-comment", "'#no-comment'"},
+                                           {"", "''"},
+                                           {"a;curl x|sh", "'a;curl x|sh'"},
+                                           {"$(id)", "'$(id)'"},
+                                           {"it's", "'it'\\''s'"}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *word = harmless_word(cases[i][0]);
+        g_assert_cmpstr(word, ==, cases[i][1]);
+    }
+}
+
 /* Of all characters: what JSON's writers escape is what text does not keep, but for C0. */
 static void test_json_agrees_with_text(void) {
     for (gunichar c = 0x20; c < 0x3000; c++) {
@@ -66,6 +80,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/harmless/text", test_text);
     g_test_add_func("/harmless/line-is-cut", test_line_is_cut);
+    g_test_add_func("/harmless/word", test_word);
     g_test_add_func("/harmless/json-agrees-with-text", test_json_agrees_with_text);
     g_test_add_func("/harmless/json-of-no-text", test_json_of_no_text);
     return g_test_run();

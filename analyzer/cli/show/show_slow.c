@@ -35,8 +35,8 @@ static void show_weak(const json_t *document, const Style *style, GString *out) 
         g_autofree char *line = g_strdup_printf("%s (%s lost)", text, lost);
         paragraph_append(style, 4, line, out);
     }
-    g_autofree char *first = show_text(style, json_array_get(rows, 0), "host");
-    g_string_append_printf(out, "    Next: plumb nodes %s\n", first);
+    g_autofree char *first = spell_nodes(style, json_array_get(rows, 0));
+    g_string_append_printf(out, "    Next: %s\n", first);
 }
 
 /* Nothing is slower than it was. */

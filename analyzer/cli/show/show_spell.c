@@ -7,6 +7,7 @@
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "common/base/clock.h"
+#include "common/base/harmless.h"
 
 #define INDENT 4u
 
@@ -21,6 +22,11 @@ char *spell_link(const Style *style, const json_t *spell) {
     if (!link) return NULL;
     g_autofree char *from = show_text(style, link, "from"), *to = show_text(style, link, "to");
     return g_strdup_printf("%s %s %s", from, field_true(link, "both_ways") ? "<->" : "->", to);
+}
+
+char *spell_nodes(const Style *style, const json_t *spell) {
+    g_autofree char *host = show_text(style, spell, "host"), *word = harmless_word(host);
+    return g_strdup_printf("plumb nodes %s%s", *host == '-' ? "-- " : "", word);
 }
 
 /* "datanode2: disk", "link datanode2 -> datanode3: network", "all hosts: disk" */
@@ -125,8 +131,8 @@ static void show_next(const Style *style, const json_t *spell, GString *out) {
         g_string_append_printf(text, " plumb trace %s", trace);
     }
     if (field_present(spell, "host")) {
-        g_autofree char *host = show_text(style, spell, "host");
-        g_string_append_printf(text, "%s plumb nodes %s", example ? ";" : "", host);
+        g_autofree char *nodes = spell_nodes(style, spell);
+        g_string_append_printf(text, "%s %s", example ? ";" : "", nodes);
     }
     paragraph_append(style, INDENT, text->str, out);
 }

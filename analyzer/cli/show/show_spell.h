@@ -13,5 +13,7 @@ void show_excused(const json_t *spell, const Style *style, GString *out);
 void show_looked_at(const json_t *document, const Style *style, GString *out);
 /* "A -> B", where it is one link only; else NULL. A new string. */
 char *spell_link(const Style *style, const json_t *spell);
+/* "plumb nodes HOST", for a shell. A new string. */
+char *spell_nodes(const Style *style, const json_t *spell);
 /* A minute, for --since. A new string. */
 char *spell_time(gint64 time_ns);

@@ -4,6 +4,7 @@
 #include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/why_text.h"
+#include "common/base/harmless.h"
 
 typedef struct Out {
     const Style *style;
@@ -171,8 +172,8 @@ static void show_links(const Out *out) {
     g_autofree char *trace = show_text(out->style, out->document, "trace");
     g_string_append_printf(out->text, "\nthe whole: plumb trace %s\n", trace);
     json_array_foreach((json_t *)field_list(out->document, "tasks"), i, task) {
-        g_autofree char *app = show_text(out->style, task, "app");
-        g_string_append_printf(out->text, "a task of Spark: plumb why %s --task %" G_GINT64_FORMAT "\n", app,
+        g_autofree char *app = show_text(out->style, task, "app"), *word = harmless_word(app);
+        g_string_append_printf(out->text, "a task of Spark: plumb why %s --task %" G_GINT64_FORMAT "\n", word,
                                field_int(task, "task"));
     }
 }
