@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cellsOf, moveCursor, type Cursor } from './cursor.ts'
+import { cellsOf, cursorOf, moveCursor, type Cursor } from './cursor.ts'
 
 const GRID = { columns: 4, rows: 3, start: { x: 3, y: 1 } }
 
@@ -27,4 +27,11 @@ it('a rectangle stays within the chart', () => {
     high: 2,
   })
   expect(moveCursor(GRID, undefined, 'a', false)).toBeUndefined()
+})
+
+it('a rectangle is of the cells it was made in', () => {
+  const kept = { cells: '0 60', cursor: after('ArrowLeft') }
+  expect(cursorOf(kept, '0 60')).toBe(kept.cursor)
+  expect(cursorOf(kept, '0 120')).toBeUndefined()
+  expect(cursorOf(undefined, '0 60')).toBeUndefined()
 })

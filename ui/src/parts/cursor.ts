@@ -1,4 +1,6 @@
-// A rectangle of a chart's cells that keys choose: arrows move a cell, with Shift they extend it. No DOM.
+// A rectangle of a chart's cells that keys choose: arrows move a cell, with Shift they extend it.
+
+import { useState } from 'preact/hooks'
 
 export interface GridCell {
   readonly x: number
@@ -53,6 +55,21 @@ export const cellsOf = ({ from, to }: Cursor): CellRange => ({
   low: Math.min(from.y, to.y),
   high: Math.max(from.y, to.y),
 })
+
+interface Kept {
+  readonly cells: string
+  readonly cursor: Cursor | undefined
+}
+
+/** In another answer the same cells may be of other times, or not there. */
+export const cursorOf = (kept: Kept | undefined, cells: string): Cursor | undefined =>
+  kept?.cells === cells ? kept.cursor : undefined
+
+/** cells: a text that differs when they are of something else. */
+export function useCursor(cells: string): readonly [Cursor | undefined, (cursor: Cursor | undefined) => void] {
+  const [kept, keep] = useState<Kept>()
+  return [cursorOf(kept, cells), (cursor) => keep({ cells, cursor })]
+}
 
 /** What a key does in a chart: moves the rectangle, takes it, or leaves it. */
 export function onCursorKey(

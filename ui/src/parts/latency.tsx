@@ -11,7 +11,7 @@ import { count } from '../text/units.ts'
 import { Canvas, colour, type Painter } from '../marks/canvas.tsx'
 import { ramp } from '../marks/ramp.ts'
 import type { ChartData } from './csv.ts'
-import { cellsOf, onCursorKey, type CellRange, type Cursor, type Grid } from './cursor.ts'
+import { cellsOf, onCursorKey, useCursor, type CellRange, type Cursor, type Grid } from './cursor.ts'
 
 export interface Area {
   readonly since: bigint
@@ -191,8 +191,8 @@ export function LatencyMap(props: Props): VNode {
   const { answer, write, onChoose, chosen } = props
   const [from, setFrom] = useState<Spot>()
   const [over, setOver] = useState<{ spot: Spot; width: number }>()
-  const [cursor, setCursor] = useState<Cursor>()
   const scale = scaleOf(answer)
+  const [cursor, setCursor] = useCursor([scale.first, scale.length, scale.step, ...answer.edges].join(' '))
   const areaOfCursor = (at: Cursor): Area => areaOfCells(answer, scale, cellsOf(at))
   const framed = cursor && areaOfCursor(cursor)
   const area = over ? areaOf(answer, scale, from ?? over.spot, over.spot, over.width) : framed

@@ -7,7 +7,7 @@ import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
 import { logDomain, logPlace } from '../../marks/strip.tsx'
-import { cellsOf, onCursorKey, type Cursor } from '../../parts/cursor.ts'
+import { cellsOf, onCursorKey, useCursor, type Cursor } from '../../parts/cursor.ts'
 import type { Area } from '../../parts/latency.tsx'
 import { t } from '../../text/t.ts'
 import { axisTime, clockTime, ticks } from '../../text/times.ts'
@@ -25,6 +25,8 @@ interface Point {
 }
 
 interface Scale {
+  /** Of times and durations, from where to where. */
+  readonly bounds: string
   readonly place: (row: TraceRow, width: number) => Point
   readonly time: (x: number, width: number) => bigint
   readonly length: (y: number) => number
@@ -41,6 +43,7 @@ function scaleOf(rows: readonly TraceRow[]): Scale {
   const span = Number(last - first)
   const inner = (width: number): number => width - LEFT - RIGHT
   return {
+    bounds: [first, last, domain.from, domain.to].join(' '),
     place: (row, width) => ({
       x: LEFT + (Number(row.begin_time_ns - first) / span) * inner(width),
       y: TOP + (1 - logPlace(domain, row.duration_ns)) * INNER,
@@ -149,7 +152,7 @@ export function Scatter(props: {
 }): VNode {
   const { rows, chosen, onChoose } = props
   const [brush, setBrush] = useState<Brush>()
-  const [cursor, setCursor] = useState<Cursor>()
+  const [cursor, setCursor] = useCursor(scaleOf(rows).bounds)
   const framed = cursor && areaOf(rows, brushOf(cursor, ANY_WIDTH), ANY_WIDTH)
   const shownZone = zone.value
   const paint = useCallback<Painter>(
