@@ -7,7 +7,7 @@ import { Copy } from '../../parts/view.tsx'
 import { t } from '../../text/t.ts'
 import { visible } from '../../text/visible.ts'
 import type { Names } from './form.tsx'
-import { commonLine, offersOf, readLine, type Offer, type Read } from './prompt.ts'
+import { commandOfLine, commonLine, offersOf, readLine, type Offer, type Read } from './prompt.ts'
 
 const LIST = 'prompt-offers'
 const optionId = (i: number): string => `${LIST}-${i}`
@@ -150,7 +150,7 @@ export function PromptField(props: Props): VNode {
       <button type="submit" disabled={busy}>
         {t('Run the line')}
       </button>
-      <Copy text={() => `plumb ${line}`} label={t('copy')} />
+      <Copy text={() => commandOfLine(line, analyses)} label={t('copy')} />
     </form>
   )
 }

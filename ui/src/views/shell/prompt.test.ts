@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Analysis, ShellParameter } from '../../api/shell.ts'
 import { commandOf } from './fields.ts'
 import { nearestName } from './nearest.ts'
-import { commonLine, offersOf, readLine, wordsOf } from './prompt.ts'
+import { commandOfLine, commonLine, offersOf, readLine, wordsOf } from './prompt.ts'
 
 // The address is the browser's.
 vi.mock('../../app/address.ts', () => ({}))
@@ -63,6 +63,14 @@ describe('a line', () => {
     expect(read('find -- -1 --text')).toBe('plumb find -- -1 --text')
     expect(read('  status  ')).toBe('plumb status')
   })
+  it('is copied as a shell reads the same from it', () => {
+    const copied = (line: string): string => commandOfLine(line, ANALYSES)
+    expect(copied('find a "$(id) `id`"')).toBe("plumb find a '$(id) `id`'")
+    expect(copied('plumb functions --function=$HOME --exclude ~ --exclude=*')).toBe(
+      "plumb functions '--function=$HOME' '--exclude=~' '--exclude=*'",
+    )
+    expect(copied('functions --limit')).toBe('plumb functions --limit')
+  })
   it.each([
     ['', "no command '': the field below lists those that are run here"],
     ['functons', "no command 'functons': did you mean 'functions'?"],
@@ -109,6 +117,12 @@ describe('completion', () => {
     expect(common('functions --l')).toBe('functions --limit=')
     expect(common('functions --')).toBeUndefined()
     expect(common('stat')).toBe('status ')
+  })
+  it('does not give a list again by itself', () => {
+    expect(offered('functions --since=1h --function=x --by=host --bytes --limit=1 --exclude=a ')).toEqual([])
+    expect(offered('functions --since=1h --function=x --by=host --bytes --limit=1 --exclude=a --')).toEqual([
+      '--exclude=',
+    ])
   })
 })
 

@@ -1,10 +1,10 @@
 // A line that is typed in plumb's syntax: read as one of the listed analyses with its values, or completed. No shell reads
-// it: what would mean something to one is an error here.
+// it: what would begin a command in one is an error here, and names, patterns and the like ($HOME, *) are themselves.
 
 import type { Analysis, ShellParameter } from '../../api/shell.ts'
 import { quoted } from '../../text/command.ts'
 import { t } from '../../text/t.ts'
-import type { Chosen } from './fields.ts'
+import { commandOf, type Chosen } from './fields.ts'
 import { nearestName } from './nearest.ts'
 
 interface Words {
@@ -179,6 +179,12 @@ export function readLine(line: string, analyses: readonly Analysis[]): Read {
   }
 }
 
+/** For a shell: in quotes, so that each word means there what it means here. */
+export function commandOfLine(line: string, analyses: readonly Analysis[]): string {
+  const read = readLine(line, analyses)
+  return 'error' in read ? `plumb ${line}` : commandOf(read.analysis, read.chosen)
+}
+
 /* ---- completion ---- */
 
 const MOST_OFFERED = 12
@@ -215,8 +221,10 @@ function candidates(analysis: Analysis, before: readonly string[], last: string,
   if (assigned !== undefined) return fitting(knownValues(assigned, names), typed).map((one) => `--${name!}=${one}`)
   const given = before.filter((word, i) => !word.startsWith('-') && optionOf(before[i - 1]) === undefined).length
   const argument = analysis.parameters.filter((one) => one.argument)[given]
+  // A list may be given again by who begins to type it: Tab alone does not go on for ever.
   const used = (one: ShellParameter): boolean =>
-    one.kind !== 'list' && before.some((word) => word === `--${one.name}` || word.startsWith(`--${one.name}=`))
+    (one.kind !== 'list' || last === '') &&
+    before.some((word) => word === `--${one.name}` || word.startsWith(`--${one.name}=`))
   const words = options
     .filter((one) => !used(one))
     .map((one) => (one.kind === 'flag' ? `--${one.name}` : `--${one.name}=`))
