@@ -15,12 +15,23 @@ export interface Process {
   readonly pid?: number
 }
 
-export interface TraceHead extends ColumnsHead {
+/** Which spans the rows of an answer are numbers of. */
+interface RowsOf {
   readonly trace: string
   readonly spans_total: number
-  readonly parts?: number
   readonly first_part?: number
   readonly parts_shown?: number
+}
+
+/** Answers come one by one: of the trace before, or of one that grew meanwhile, rows are other calls. */
+export const areSameRows = (a: RowsOf, b: RowsOf): boolean =>
+  a.trace === b.trace &&
+  a.spans_total === b.spans_total &&
+  a.first_part === b.first_part &&
+  a.parts_shown === b.parts_shown
+
+export interface TraceHead extends ColumnsHead, RowsOf {
+  readonly parts?: number
   readonly waiting?: boolean
   readonly begin_time_ns: bigint
   readonly duration_ns: number
@@ -67,6 +78,7 @@ export function notesOf(trace: Trace, row: number, span: SpanAnswer['row'] | und
 
 /** When the notes of all calls were written, by rows: some 12 bytes each, what they say comes with the call that is chosen. */
 export interface NoteTimes {
+  readonly of: RowsOf
   readonly rows: Uint32Array
   /** Nanoseconds from the begin of the call. */
   readonly after: Float64Array
@@ -75,8 +87,9 @@ export interface NoteTimes {
 }
 
 export async function askNotes(path: string, signal: AbortSignal): Promise<NoteTimes> {
-  const { head, column } = await askColumns<ColumnsHead & { more?: boolean }>(path, signal)
+  const { head, column } = await askColumns<ColumnsHead & RowsOf & { more?: boolean }>(path, signal)
   return {
+    of: head,
     rows: copied(column('row')) as Uint32Array,
     after: copied(column('after')) as Float64Array,
     more: head.more === true,
@@ -157,17 +170,18 @@ export async function layAligned(trace: Trace, { calls, ...aligned }: Aligned, s
 
 /** The share of each call for which the root waited, in nanoseconds. */
 export interface Critical {
+  readonly of: RowsOf
   readonly rows: number
   readonly critical: Column
 }
 
 export async function askCritical(path: string, signal: AbortSignal): Promise<Critical> {
   const { head, column } = await askColumns<TraceHead>(path, signal)
-  return { rows: head.rows, critical: copied(column('critical')) }
+  return { of: head, rows: head.rows, critical: copied(column('critical')) }
 }
 
 /** Calls that have what is looked for. */
-export interface FindAnswer {
+export interface FindAnswer extends RowsOf {
   readonly rows: readonly number[]
   readonly found: number
   readonly more?: boolean

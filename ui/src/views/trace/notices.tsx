@@ -7,7 +7,7 @@ import { t, tx } from '../../text/t.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
-import { criticalOf, onlyAsked, wantedOf, type Marks as Marked } from './shown.ts'
+import { criticalOf, foundOf, onlyAsked, wantedOf, type Marks as Marked } from './shown.ts'
 import type { Usual } from './usual.ts'
 
 /** Fewer characters find too much. */
@@ -121,20 +121,26 @@ function alsoMarked({ rows }: FindAnswer, marks: Marked): string {
 }
 
 export function Said({ critical, found, find, wanted, trace, usual, usualError }: SaidOf): VNode {
-  const short = wanted && critical.data !== undefined && critical.data.rows !== trace.rows
+  const { head } = trace
+  const of = critical.data?.of
+  const short =
+    wanted &&
+    of?.trace === head.trace &&
+    of.first_part === head.first_part &&
+    (of.parts_shown ?? 1) < (head.parts_shown ?? 1)
+  const those = foundOf(trace, found.data)
   return (
     <>
       {found.error !== undefined && <p class="notice bad">{found.error}</p>}
-      {find.length >= FIND_LEAST && found.data && (
+      {find.length >= FIND_LEAST && those && (
         <p role="status">
           {tx('{found} calls have “{find}”{more}. n and N step through them.', {
-            found: count(found.data.found),
+            found: count(those.found),
             find: visible(find),
             more: (
               <>
-                {found.data.more === true &&
-                  t('; the first {rows} are marked', { rows: count(found.data.rows.length) })}
-                {alsoMarked(found.data, {
+                {those.more === true && t('; the first {rows} are marked', { rows: count(those.rows.length) })}
+                {alsoMarked(those, {
                   only: onlyAsked(),
                   critical: criticalOf(trace, critical.data),
                   found: undefined,

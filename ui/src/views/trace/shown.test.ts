@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
+import type { FindAnswer, NoteTimes, Trace } from './model.ts'
+import { criticalOf, foundOf, noteTimesOf, wantedOf } from './shown.ts'
 import type { Usual } from './usual.ts'
-import { wantedOf } from './shown.ts'
 
 // The address is the browser's.
 vi.mock('../../app/address.ts', () => ({}))
@@ -19,4 +20,21 @@ it('calls are asked for by what is known of them', () => {
   expect(wanted({ only: 'slow' })).toEqual([1])
   expect(wanted({ only: 'critical', critical: undefined })).toEqual([0, 1])
   expect(wanted({ only: 'slow', usual: undefined, found: undefined })).toBeUndefined()
+})
+
+it('what is known of rows is that of the same rows', () => {
+  const head = { trace: 'a', spans_total: 2 }
+  const trace = { head, rows: 2 } as unknown as Trace
+  const critical = Float64Array.from([5, 0])
+  const known = (of: object): unknown[] => [
+    noteTimesOf(trace, { of } as NoteTimes),
+    foundOf(trace, of as FindAnswer),
+    criticalOf(trace, { of: of as FindAnswer, rows: 2, critical }),
+  ]
+  expect(known({ ...head })).toEqual([{ of: head }, head, critical])
+  const none = [undefined, undefined, undefined]
+  expect(known({ ...head, trace: 'b' })).toEqual(none)
+  expect(known({ ...head, spans_total: 3 })).toEqual(none)
+  expect(known({ ...head, parts: 3, first_part: 2, parts_shown: 1 })).toEqual(none)
+  expect(noteTimesOf(trace, undefined)).toBeUndefined()
 })

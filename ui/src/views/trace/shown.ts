@@ -7,7 +7,8 @@ import type { Crossings } from '../../timeline/crossings.ts'
 import { anyWithin, type Hidden } from '../../timeline/folds.ts'
 import { clampZoom, formatZoom, pan, parseZoom, zoomAround, type Zoom } from '../../timeline/zoom.ts'
 import type { FoldSums, Folds } from './folds.ts'
-import { rowOf, type Critical, type FindAnswer, type Note, type NoteTimes, type Trace } from './model.ts'
+import { areSameRows, rowOf } from './model.ts'
+import type { Critical, FindAnswer, Note, NoteTimes, Trace } from './model.ts'
 import type { Usual } from './usual.ts'
 
 export type Only = 'all' | 'critical' | 'slow'
@@ -51,7 +52,13 @@ export function onlyAsked(): Only {
 }
 
 export const criticalOf = (trace: Trace, critical: Critical | undefined): Column | undefined =>
-  critical?.rows === trace.rows ? critical.critical : undefined
+  critical?.rows === trace.rows && areSameRows(critical.of, trace.head) ? critical.critical : undefined
+
+export const noteTimesOf = ({ head }: Trace, times: NoteTimes | undefined): NoteTimes | undefined =>
+  times && areSameRows(times.of, head) ? times : undefined
+
+export const foundOf = ({ head }: Trace, found: FindAnswer | undefined): FindAnswer | undefined =>
+  found && areSameRows(found, head) ? found : undefined
 
 export function shownOf(
   trace: Trace,

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Column } from '../../api/columns.ts'
 import { linkTo, route, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
@@ -34,7 +35,7 @@ import type { Critical, FindAnswer, NoteTimes, SpanAnswer, Trace } from './model
 import { FIND_LEAST, Marks, Said, Tasks } from './notices.tsx'
 import { SpanPanel } from './panel.tsx'
 import { Perfetto } from './perfetto.tsx'
-import { chosenOf, criticalOf, onlyAsked, shownOf } from './shown.ts'
+import { chosenOf, criticalOf, foundOf, noteTimesOf, onlyAsked, shownOf } from './shown.ts'
 import { FOLDED_FROM, TreeRows } from './tree.tsx'
 import { hourAsked, useUsual } from './usual.ts'
 
@@ -47,14 +48,14 @@ interface Sum {
 }
 
 /** The function, on its host, that the root waited for longest. */
-export function mostWaited(trace: Trace, critical: Critical): Sum | undefined {
+export function mostWaited(trace: Trace, critical: Column): Sum | undefined {
   const sums = new Map<number, Sum>()
   const kinds = trace.head.functions.length
   for (let row = 0; row < trace.rows; row++) {
-    if (critical.critical[row] === 0) continue
+    if (critical[row] === 0) continue
     const kind = trace.calls.process[row]! * kinds + trace.function[row]!
     const before = sums.get(kind)
-    sums.set(kind, { row: before?.row ?? row, critical: (before?.critical ?? 0) + critical.critical[row]! })
+    sums.set(kind, { row: before?.row ?? row, critical: (before?.critical ?? 0) + critical[row]! })
   }
   return [...sums.values()].reduce<Sum | undefined>(
     (a, b) => (a === undefined || b.critical > a.critical ? b : a),
@@ -118,7 +119,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
   const clocks = useClocks(recorded)
   const aligned = useAligned(recorded, clocks)
   const { trace } = aligned
-  const find = asked.find.length < FIND_LEAST ? undefined : asked.found.data
+  const find = asked.find.length < FIND_LEAST ? undefined : foundOf(trace, asked.found.data)
   const lookup = useMemo(() => find && new Set(find.rows), [find])
   const large = trace.rows > FOLDED_FROM
   const as = value('as') ?? (large ? 'lanes' : 'tree')
@@ -142,7 +143,7 @@ function Calls({ recorded, asked }: { recorded: Trace; asked: ReturnType<typeof 
     leftOut,
     crossings,
     notes,
-    noteTimes: asked.noteTimes,
+    noteTimes: noteTimesOf(trace, asked.noteTimes),
   }
   return (
     <>
@@ -180,11 +181,8 @@ function OthersChoice(): VNode {
 export function TraceView(): VNode {
   const asked = useTrace()
   const trace = asked.trace.data
-  const critical = asked.critical.data
-  const most = useMemo(
-    () => (trace && critical?.rows === trace.rows ? mostWaited(trace, critical) : undefined),
-    [trace, critical],
-  )
+  const critical = trace && criticalOf(trace, asked.critical.data)
+  const most = useMemo(() => (trace && critical ? mostWaited(trace, critical) : undefined), [trace, critical])
   const shapes = [
     ['tree', t('tree')],
     ['lanes', t('lanes')],
