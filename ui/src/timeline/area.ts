@@ -24,41 +24,46 @@ export function sumArea(
   { from, to }: { readonly from: number; readonly to: number },
   order?: ArrayLike<number>,
 ): AreaSum[] {
-  const coveredTo = Float64Array.from(calls.begin)
-  /** By process, of each function: one array for each that is met, since a million calls are looked at. */
-  const self: (Float64Array | undefined)[] = []
-  const open: (Uint32Array | undefined)[] = []
-  const addSelf = (row: number, by: number): void => {
-    const sums = (self[calls.process[row]!] ??= new Float64Array(kinds))
-    sums[functions[row]!]! += by
-  }
-
+  const coveredTo = calls.begin.slice()
+  const self = new Float64Array(calls.rows)
+  /** Of each process the last call that is open in that time, and of each of these the one before it, or -1. */
+  const last: number[] = []
+  const before = new Int32Array(calls.rows)
   for (let i = 0; i < calls.rows; i++) {
     const row = order?.[i] ?? i
     const begin = calls.begin[row]!
     const end = endOf(calls, row)
     if (begin < to && end > from) {
-      const counts = (open[calls.process[row]!] ??= new Uint32Array(kinds))
-      counts[functions[row]!]!++
-      addSelf(row, within(from, to, begin, end))
+      const process = calls.process[row]!
+      before[row] = last[process] ?? -1
+      last[process] = row
+      self[row]! += within(from, to, begin, end)
     }
     const parent = calls.parent[row]!
     if (parent < 0) continue
     const first = Math.max(begin, coveredTo[parent]!)
-    const last = Math.min(end, endOf(calls, parent))
-    if (last <= first) continue
-    coveredTo[parent] = last
-    const covered = within(from, to, first, last)
-    if (covered > 0) addSelf(parent, -covered)
+    const behind = Math.min(end, endOf(calls, parent))
+    if (behind <= first) continue
+    coveredTo[parent] = behind
+    self[parent]! -= within(from, to, first, behind)
   }
-  return open
-    .flatMap((counts, process) =>
-      Array.from(counts ?? [], (calls, kind) => ({
-        function: kind,
-        process,
-        calls,
-        self: Math.max(self[process]![kind]!, 0),
-      })).filter((sum) => sum.calls > 0),
-    )
-    .sort((a, b) => b.self - a.self || b.calls - a.calls)
+
+  /** Process by process, so that there are as many sums at a time as functions. */
+  const time = new Float64Array(kinds)
+  const count = new Uint32Array(kinds)
+  return last
+    .flatMap((end, process) => {
+      const met: number[] = []
+      for (let row = end; row >= 0; row = before[row]!) {
+        const kind = functions[row]!
+        if (count[kind]!++ === 0) met.push(kind)
+        time[kind]! += self[row]!
+      }
+      return met.map((kind) => {
+        const sum = { function: kind, process, calls: count[kind]!, self: Math.max(time[kind]!, 0) }
+        time[kind] = count[kind] = 0
+        return sum
+      })
+    })
+    .sort((a, b) => b.self - a.self || b.calls - a.calls || a.process - b.process || a.function - b.function)
 }
