@@ -1,7 +1,8 @@
 """How long the page takes for one large trace, by the browser's own clock.
 
     bench/ui                    1,000,000 spans: from the click to the first full frame, then 600 pans and zooms; all
-                                calls of a function folded, and the pans and zooms again; from keys and clicks to paint
+                                calls of a function folded, and the pans and zooms again; from keys and clicks to paint,
+                                and of each that took more than 0.1 s what held it up
     bench/ui --spans 100000     a smaller one
     bench/ui --watch 8          instead, in five minutes: what so many live pages cost plumbd's processors, and senders
                                 that wait for it, at 20,000 spans a second
@@ -23,7 +24,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.lib import watchers
+from bench.lib import ui_inputs, watchers
 from bench.lib.daemon import BUILD, MODEL, ROOT, Plumbd
 from tests.ui.wait import wait_until_whole
 
@@ -99,15 +100,6 @@ FOLD = """() => new Promise(resolve => {
   }))
 })"""
 
-# What the browser tells of keys and clicks that took more than a frame.
-WATCH = """() => {
-  window.inputs = []
-  new PerformanceObserver(list => window.inputs.push(...list.getEntries().map(e => e.duration)))
-    .observe({type: 'event', durationThreshold: 16})
-}"""
-KEYS = "wdswaOjoOnk0"
-INPUTS = 48
-
 
 def write_trace(path, spans):
     """One trace of the load client's spans; how many."""
@@ -132,18 +124,6 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def press_and_click(page):
-    """Milliseconds from each input to its paint, of those that took more than a frame."""
-    page.evaluate(WATCH)
-    page.locator(".lanes").focus()
-    box = page.locator(".lanes canvas").bounding_box()
-    for i in range(INPUTS):
-        page.keyboard.press(KEYS[i % len(KEYS)])
-        page.mouse.click(box["x"] + 200 + 17 * i, box["y"] + 20 + 9 * i)
-    page.wait_for_function("() => document.documentElement.dataset.unanswered === '0'")
-    return page.evaluate("() => window.inputs")
-
-
 def measure(plumbd):
     folder = subprocess.run([ROOT / "script/playwright"], check=True, capture_output=True, text=True).stdout.strip()
     site.addsitedir(folder)
@@ -161,7 +141,7 @@ def measure(plumbd):
         moved = page.evaluate(MOVE, FRAMES)
         folded = page.evaluate(FOLD)
         moved_folded = page.evaluate(MOVE, FRAMES)
-        inputs = press_and_click(page)
+        inputs = ui_inputs.press_and_click(browser, page)
         heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
         browser.close()
     rectangles = moved["rectangles"]
@@ -178,8 +158,7 @@ def measure(plumbd):
         "fold_to_lanes_ms": folded["laid"],
         "folded_frame_median_ms": statistics.median(moved_folded["gaps"]),
         "folded_frame_p95_ms": percentile(moved_folded["gaps"], 0.95),
-        "input_to_paint_most_ms": max(inputs, default=16),
-        "inputs_over_100_ms": sum(one > 100 for one in inputs),
+        **ui_inputs.figures(*inputs),
         "heap_mb": heap / 1e6,
     }
 
@@ -207,7 +186,10 @@ def main():
         figures = watchers.measure(plumbd, options.watch) if options.watch else shown(plumbd, work, options)
         plumbd.stop()
     for name, value in figures.items():
-        print(f"{name:28} {value:,.2f}")
+        if name != "slow_inputs":
+            print(f"{name:28} {value:,.2f}")
+    for line in ui_inputs.told(figures.get("slow_inputs", [])):
+        print(line)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
