@@ -11,6 +11,7 @@ import select
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 from pathlib import Path
 
@@ -322,6 +323,7 @@ def test_nobody_waits_for_a_ticket(replays, kdc, authority, build_dir, tmp_path)
         fcntl.lockf(held, fcntl.LOCK_EX)
         asked(gone, Authorization=ticket)
         wait_for(lambda: waiting_for(cache) == 1)
+        gone.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # it resets it
         gone.close()
         command = ["curl", "-sS", "--negotiate", "-u", ":", "--cacert", authority.pem, "-o", "/dev/null", "-w",
                    "%{http_code}", f"https://localhost:{port}/api/v1/status"]  # fmt: skip
