@@ -6,6 +6,7 @@
     bench/ui --spans 100000     a smaller one
     bench/ui --watch 8          instead, in five minutes: what so many live pages cost plumbd's processors, and senders
                                 that wait for it, at 20,000 spans a second
+    bench/ui --overview 3000    instead: the overview of so many hosts over two hours, in a store of --spans
     bench/ui --json FILE        keeps the figures
 
 The spans are the load client's (bench/README.md): 60 hosts, some 50 seconds. They are made one trace, below one root,
@@ -14,6 +15,7 @@ window of 1440 x 900.
 """
 
 import argparse
+import contextlib
 import json
 import re
 import shutil
@@ -24,7 +26,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.lib import ui_inputs, watchers
+from bench.lib import ui_inputs, ui_overview, watchers
 from bench.lib.daemon import BUILD, MODEL, ROOT, Plumbd
 from tests.ui.wait import wait_until_whole
 
@@ -124,7 +126,8 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def measure(plumbd):
+@contextlib.contextmanager
+def chromium():
     folder = subprocess.run([ROOT / "script/playwright"], check=True, capture_output=True, text=True).stdout.strip()
     site.addsitedir(folder)
     from playwright.sync_api import sync_playwright
@@ -132,6 +135,12 @@ def measure(plumbd):
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+        yield browser
+        browser.close()
+
+
+def measure(plumbd):
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(120_000)
         page.goto(f"http://{plumbd.http}/#/status?v=1")
@@ -143,7 +152,6 @@ def measure(plumbd):
         moved_folded = page.evaluate(MOVE, FRAMES)
         inputs = ui_inputs.press_and_click(browser, page)
         heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
-        browser.close()
     rectangles = moved["rectangles"]
     return {
         "click_to_frame_ms": opened["total"],
@@ -179,11 +187,18 @@ def main():
     )
     parser.add_argument("--spans", type=int, default=1_000_000, metavar="N")
     parser.add_argument("--watch", type=int, metavar="N")
+    parser.add_argument("--overview", type=int, metavar="HOSTS")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     with TemporaryDirectory(prefix="plumb-ui-") as work:
         plumbd = Plumbd(Path(work, "plumbd"))
-        figures = watchers.measure(plumbd, options.watch) if options.watch else shown(plumbd, work, options)
+        if options.watch:
+            figures = watchers.measure(plumbd, options.watch)
+        elif options.overview:
+            with chromium() as browser:
+                figures = ui_overview.measure(plumbd, browser, options.overview, options.spans)
+        else:
+            figures = shown(plumbd, work, options)
         plumbd.stop()
     for name, value in figures.items():
         if name != "slow_inputs":
