@@ -22,7 +22,7 @@ const FUNCTIONS = [0, 1, 1, 2]
 
 describe('an area', () => {
   it('has the self time of the whole, when it is the whole', () => {
-    const sums = sumArea(CALLS, FUNCTIONS, 3, { from: 0, to: 100 })
+    const sums = sumArea(CALLS, FUNCTIONS, { from: 0, to: 100 })
     const { self } = treeOf(CALLS)
     expect(sums.reduce((all, sum) => all + sum.self, 0)).toBe(self.reduce((a, b) => a + b))
     expect(sums.map((sum) => [sum.function, sum.process, sum.calls, sum.self])).toEqual([
@@ -33,20 +33,18 @@ describe('an area', () => {
     ])
   })
   it('has what lies in it', () => {
-    expect(
-      sumArea(CALLS, FUNCTIONS, 3, { from: 5, to: 25 }).map((sum) => [sum.function, sum.process, sum.self]),
-    ).toEqual([
+    expect(sumArea(CALLS, FUNCTIONS, { from: 5, to: 25 }).map((sum) => [sum.function, sum.process, sum.self])).toEqual([
       [1, 0, 10],
       [0, 0, 5],
       [1, 1, 5],
     ])
-    expect(sumArea(CALLS, FUNCTIONS, 3, { from: 100, to: 200 })).toEqual([])
+    expect(sumArea(CALLS, FUNCTIONS, { from: 100, to: 200 })).toEqual([])
   })
   it('splits without a rest', () => {
     for (let cut = 1; cut < 100; cut += 7) {
       const parts = [
-        ...sumArea(CALLS, FUNCTIONS, 3, { from: 0, to: cut }),
-        ...sumArea(CALLS, FUNCTIONS, 3, { from: cut, to: 100 }),
+        ...sumArea(CALLS, FUNCTIONS, { from: 0, to: cut }),
+        ...sumArea(CALLS, FUNCTIONS, { from: cut, to: 100 }),
       ]
       expect(parts.reduce((all, sum) => all + sum.self, 0)).toBe(110)
     }

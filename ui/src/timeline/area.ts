@@ -12,58 +12,47 @@ export interface AreaSum {
   readonly self: number
 }
 
+/** While it is added up. */
+type Sum = { -readonly [Field in keyof AreaSum]: AreaSum[Field] }
+
 const within = (from: number, to: number, begin: number, end: number): number =>
   Math.max(0, Math.min(end, to) - Math.max(begin, from))
 
-/** The greatest first. functions: of each row its number; kinds: how many there are. order: rows by begin, where those that
+/** The greatest first. functions: of each row its number. order: rows by begin, where those that
     a call makes are not in that order. */
 export function sumArea(
   calls: Calls,
   functions: ArrayLike<number>,
-  kinds: number,
   { from, to }: { readonly from: number; readonly to: number },
   order?: ArrayLike<number>,
 ): AreaSum[] {
   const coveredTo = calls.begin.slice()
   const self = new Float64Array(calls.rows)
-  /** Of each process the last call that is open in that time, and of each of these the one before it, or -1. */
-  const last: number[] = []
-  const before = new Int32Array(calls.rows)
   for (let i = 0; i < calls.rows; i++) {
     const row = order?.[i] ?? i
     const begin = calls.begin[row]!
     const end = endOf(calls, row)
-    if (begin < to && end > from) {
-      const process = calls.process[row]!
-      before[row] = last[process] ?? -1
-      last[process] = row
-      self[row]! += within(from, to, begin, end)
-    }
+    self[row]! += within(from, to, begin, end)
     const parent = calls.parent[row]!
     if (parent < 0) continue
     const first = Math.max(begin, coveredTo[parent]!)
-    const behind = Math.min(end, endOf(calls, parent))
-    if (behind <= first) continue
-    coveredTo[parent] = behind
-    self[parent]! -= within(from, to, first, behind)
+    const last = Math.min(end, endOf(calls, parent))
+    if (last <= first) continue
+    coveredTo[parent] = last
+    self[parent]! -= within(from, to, first, last)
   }
 
-  /** Process by process, so that there are as many sums at a time as functions. */
-  const time = new Float64Array(kinds)
-  const count = new Uint32Array(kinds)
-  return last
-    .flatMap((end, process) => {
-      const met: number[] = []
-      for (let row = end; row >= 0; row = before[row]!) {
-        const kind = functions[row]!
-        if (count[kind]!++ === 0) met.push(kind)
-        time[kind]! += self[row]!
-      }
-      return met.map((kind) => {
-        const sum = { function: kind, process, calls: count[kind]!, self: Math.max(time[kind]!, 0) }
-        time[kind] = count[kind] = 0
-        return sum
-      })
-    })
+  /** By process, of each function that is met: a trace may have thousands of both. */
+  const known: Sum[][] = []
+  for (let row = 0; row < calls.rows; row++) {
+    if (calls.begin[row]! >= to || endOf(calls, row) <= from) continue
+    const process = calls.process[row]!
+    const kind = functions[row]!
+    const sum = ((known[process] ??= [])[kind] ??= { function: kind, process, calls: 0, self: 0 })
+    sum.calls++
+    sum.self += self[row]!
+  }
+  return known
+    .flat()
     .sort((a, b) => b.self - a.self || b.calls - a.calls || a.process - b.process || a.function - b.function)
 }

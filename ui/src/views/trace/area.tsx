@@ -69,7 +69,7 @@ export function Area({ shown }: { shown: Shown }): VNode {
     [trace, area === undefined],
   )
   const sums = useMemo(
-    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, trace.head.functions.length, area, order)),
+    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, area, order)),
     [trace, area?.from, area?.to],
   )
   if (area === undefined) return <></>
