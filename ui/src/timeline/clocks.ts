@@ -151,18 +151,22 @@ export const isReal = ({ offset, doubt }: ClockOffset): boolean => Math.abs(offs
 
 export interface Aligned {
   readonly calls: Calls
-  /** Of each process: what was added to its times. */
-  readonly moved: Float64Array
+  /** Rows by begin, where those that a call makes are not in that order. */
+  readonly order: Uint32Array
   /** What was taken off all times then, so that the first begin is 0. */
   readonly first: number
   /** From the first begin to the last end. */
   readonly length: number
 }
 
-/** The calls at the times of one clock: those of hosts whose offset is real are moved. */
-export function alignCalls(calls: Calls, hostOf: ArrayLike<number>, offsets: readonly ClockOffset[]): Aligned {
+/** Of each process what is added to its times: those of hosts whose offset is real are moved. */
+export function movedBy(hostOf: ArrayLike<number>, offsets: readonly ClockOffset[]): Float64Array {
   const byHost = new Map(offsets.filter(isReal).map(({ host, offset }) => [host, offset]))
-  const moved = Float64Array.from(hostOf, (host) => byHost.get(host) ?? 0)
+  return Float64Array.from(hostOf, (host) => byHost.get(host) ?? 0)
+}
+
+/** The calls at the times of one clock. */
+export function alignCalls(calls: Calls, moved: Float64Array): Aligned {
   let first = Infinity
   for (let row = 0; row < calls.rows; row++) first = Math.min(first, calls.begin[row]! + moved[calls.process[row]!]!)
   if (first === Infinity) first = 0
@@ -170,5 +174,6 @@ export function alignCalls(calls: Calls, hostOf: ArrayLike<number>, offsets: rea
   const shifted = { ...calls, begin }
   let length = 1
   for (let row = 0; row < calls.rows; row++) length = Math.max(length, endOf(shifted, row))
-  return { calls: shifted, moved, first, length }
+  const order = Uint32Array.from(begin, (_, row) => row).sort((a, b) => begin[a]! - begin[b]! || a - b)
+  return { calls: shifted, order, first, length }
 }

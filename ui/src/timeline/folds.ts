@@ -1,7 +1,7 @@
 // What of a trace lies below calls that are folded, and how much it is. No DOM.
 
 import { placeOf, type Tree } from './calls.ts'
-import { countBelow } from './rows.ts'
+import { countBelow, hasChildren } from './rows.ts'
 
 export interface Below {
   readonly calls: number
@@ -16,8 +16,29 @@ export interface Hidden extends Below {
   readonly folded: number
 }
 
+/** Which calls are folded, as another thread is told. */
+export interface Named {
+  /** Rows. */
+  readonly fold: ReadonlySet<number>
+  /** Of functions, by their numbers: 1 where all calls are folded, but for those that are open. */
+  readonly functions: Uint8Array
+  readonly open: ReadonlySet<number>
+}
+
+/** functions: of each row its number. */
+export function isNamed({ fold, functions: folded, open }: Named, functions: ArrayLike<number>, row: number): boolean {
+  return folded[functions[row]!] === 1 ? !open.has(row) : fold.size > 0 && fold.has(row)
+}
+
+/** What of a tree is asked here. */
+export type Ended = Pick<Tree, 'end' | 'selfBefore'>
+
+export function hideBelow(tree: Ended, functions: ArrayLike<number>, named: Named, leftOut?: Uint8Array): Hidden {
+  return hide(tree, (row) => hasChildren(tree.end, row) && isNamed(named, functions, row), leftOut)
+}
+
 /** leftOut: 1 for what is not seen either; it counts only where it lies below a call that is folded. */
-export function hide(tree: Tree, isFolded: (row: number) => boolean, leftOut?: Uint8Array): Hidden {
+export function hide(tree: Ended, isFolded: (row: number) => boolean, leftOut?: Uint8Array): Hidden {
   const rows = leftOut?.slice() ?? new Uint8Array(tree.end.length)
   let [calls, self, folded] = [0, 0, 0]
   for (let row = 0; row < rows.length;) {
@@ -46,7 +67,7 @@ export function hideOthers(parent: Int32Array, isWanted: (row: number) => boolea
   return hidden
 }
 
-export function belowOf(tree: Tree, row: number): Below {
+export function belowOf(tree: Ended, row: number): Below {
   const { end, selfBefore } = tree
   return { calls: countBelow(end, row), self: selfBefore[end[row]!]! - selfBefore[row + 1]! }
 }

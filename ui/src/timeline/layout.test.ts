@@ -3,7 +3,9 @@ import { layLines } from './blocks.ts'
 import { endOf, treeOf, type Calls } from './calls.ts'
 import { Detail, Rectangles, indexLines, pick, type Window } from './detail.ts'
 import { anyWithin, belowOf, hide, hideOthers } from './folds.ts'
+import { layFolded, type LaidFolded } from './layout.ts'
 import { LEVELS, MOMENTS, overviewOf } from './overview.ts'
+import { hasChildren } from './rows.ts'
 
 function random(seed: number): (below: number) => number {
   let state = seed * 2654435761
@@ -136,6 +138,20 @@ describe.each(SEEDS)('folded calls (%s)', (seed) => {
     expect(rows.map((row) => lines.line[row])).toEqual([...expected.line])
     expect([...lines.order]).toEqual([...expected.order].map((i) => rows[i]))
     for (let row = 0; row < calls.rows; row++) if (hidden.rows[row] === 1) expect(lines.line[row]).toBe(-1)
+  })
+  it('are named by rows, or by their function but for those that are open', () => {
+    const functions = Uint8Array.from({ length: calls.rows }, (_, row) => Number(folded.has(row)))
+    const kept = { ...calls, ...tree, functions }
+    const laid = (isFolded: (row: number) => boolean): LaidFolded => {
+      const { rows, ...sums } = hide(tree, (row) => hasChildren(tree.end, row) && isFolded(row))
+      const seen = layLines(calls, rows)
+      return { lines: seen, index: indexLines(calls, seen), hidden: sums }
+    }
+    const [none, open] = [new Set<number>(), new Set([...folded].slice(0, 3))]
+    const named = { fold: none, functions: Uint8Array.of(0, 1), open }
+    expect(layFolded(kept, named, undefined)).toEqual(laid((row) => folded.has(row) && !open.has(row)))
+    const byRow = { fold: folded, functions: new Uint8Array(2), open: none }
+    expect(layFolded(kept, byRow, undefined)).toEqual(laid((row) => folded.has(row)))
   })
   it('are drawn with the others, and nothing else is', () => {
     const drawn = new Rectangles(4000)

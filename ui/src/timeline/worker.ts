@@ -1,7 +1,6 @@
 // The thread that lays a trace out, so that the page goes on meanwhile.
 
-import type { Calls } from './calls.ts'
-import { buffersOf, lay, layFolded, type Laid, type LaidLines, type ToLay } from './layout.ts'
+import { buffersOf, lay, layAligned, layFolded, type Kept, type Laid, type LaidLines, type ToLay } from './layout.ts'
 
 interface Thread {
   onmessage: ((event: MessageEvent<ToLay>) => void) | null
@@ -9,12 +8,13 @@ interface Thread {
 }
 
 const thread = globalThis as unknown as Thread
-let kept: Partial<Calls> = {}
+let kept: Partial<Kept> = {}
 
 const answer = (laid: Laid | LaidLines): void => thread.postMessage(laid, buffersOf(laid))
 
 thread.onmessage = ({ data }) => {
   if ('piece' in data) kept = { ...kept, ...data.piece }
-  else if ('hidden' in data) answer(layFolded(kept as Calls, data.hidden))
+  else if ('named' in data) answer(layFolded(kept as Kept, data.named, data.leftOut))
+  else if ('moved' in data) answer(layAligned(kept as Kept, data.moved))
   else answer(lay(data.calls))
 }

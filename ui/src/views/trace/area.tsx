@@ -57,20 +57,12 @@ function columnsOf(trace: Trace, whole: number): Column<AreaSum>[] {
   ]
 }
 
-/** Aligned clocks change the order of calls. */
-const byBegin = ({ calls }: Trace): Uint32Array =>
-  Uint32Array.from({ length: calls.rows }, (_, row) => row).sort((a, b) => calls.begin[a]! - calls.begin[b]! || a - b)
-
 export function Area({ shown }: { shown: Shown }): VNode {
   const { trace } = shown
   const area = areaOf(shown)
-  const order = useMemo(
-    () => (area !== undefined && trace.moved !== undefined ? byBegin(trace) : undefined),
-    [trace, area === undefined],
-  )
   const sums = useMemo(
-    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, area, order)),
-    [trace, area?.from, area?.to],
+    () => (area === undefined ? [] : sumArea(trace.calls, trace.function, area, trace.order)),
+    [trace.calls, trace.order, area?.from, area?.to],
   )
   if (area === undefined) return <></>
   const whole = sums.reduce((all, sum) => all + sum.self, 0)

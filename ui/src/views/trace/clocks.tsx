@@ -8,8 +8,8 @@ import { Table, type Column } from '../../parts/table.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { ClockReader, alignCalls, clockOffsets, isReal, type ClockOffset } from '../../timeline/clocks.ts'
-import { layAligned, type Trace } from './model.ts'
+import { ClockReader, clockOffsets, isReal, movedBy, type ClockOffset } from '../../timeline/clocks.ts'
+import { askAligned, type Trace } from './model.ts'
 import { nextTask } from './threads.ts'
 
 /** Of more hosts clocks are not computed: it would hold the page up. */
@@ -74,15 +74,14 @@ interface AlignedTrace {
 /** Laid out in another thread: until it is done, what was there stays. */
 export function useAligned(trace: Trace, clocks: Clocks): AlignedTrace {
   const aligned = useMemo(
-    () =>
-      areAligned() && clocks.offsets.some(isReal) ? alignCalls(trace.calls, clocks.hostOf, clocks.offsets) : undefined,
+    () => (areAligned() && clocks.offsets.some(isReal) ? movedBy(clocks.hostOf, clocks.offsets) : undefined),
     [trace, clocks, areAligned()],
   )
   const [laid, setLaid] = useState<AlignedTrace & { readonly of: typeof aligned }>()
   useEffect(() => {
     if (aligned === undefined) return
     const abort = new AbortController()
-    layAligned(trace, aligned, abort.signal).then(
+    askAligned(trace, aligned, abort.signal).then(
       (moved) => setLaid({ of: aligned, trace: moved }),
       (error: unknown) => {
         if (!abort.signal.aborted) setLaid({ of: aligned, trace, error: String(error) })

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../api/columns.ts'
 import { refine, value, values } from '../../app/address.ts'
 import { useWaiting } from '../../app/question.ts'
-import { belowOf, hide, hideOthers, type Below, type Hidden } from '../../timeline/folds.ts'
+import { belowOf, hideOthers, isNamed, type Below, type Hidden, type Named } from '../../timeline/folds.ts'
 import { sumsBefore } from '../../timeline/calls.ts'
 import { hasChildren } from '../../timeline/rows.ts'
 import { functionOf, type Trace } from './model.ts'
@@ -32,6 +32,8 @@ export class Folds {
   /** 1 for each that is folded: a million calls are asked. */
   private readonly functions: Uint8Array
   private readonly above: ReadonlySet<number>
+  /** Where not all are closed. */
+  readonly named: Named
 
   /** areClosed: all calls but those that are open, and those above the chosen one. */
   constructor(
@@ -43,12 +45,13 @@ export class Folds {
     this.functions = new Uint8Array(trace.head.functions.length)
     for (const name of values('folded')) this.functions[trace.head.functions.indexOf(name)] = 1
     this.above = areClosed ? callersOf(trace, chosen) : new Set()
+    this.named = { fold: this.fold, open: this.open, functions: this.functions }
   }
 
   has(row: number): boolean {
     if (!hasChildren(this.trace.tree.end, row)) return false
-    if (this.isClosed(row)) return !this.open.has(row) && !this.above.has(row)
-    return this.fold.size > 0 && this.fold.has(row)
+    if (this.areClosed) return !this.open.has(row) && !this.above.has(row)
+    return isNamed(this.named, this.trace.function, row)
   }
 
   hasFunction(row: number): boolean {
@@ -149,33 +152,33 @@ export function useLeftOut(trace: Trace, marks: Marks, chosen: number): Uint8Arr
 interface Folded {
   /** With the lines of what is seen. */
   readonly trace: Trace
-  readonly hidden?: Hidden
+  readonly hidden?: Omit<Hidden, 'rows'>
   readonly error?: string
 }
 
 /** Laid out in another thread: until it is done, what was there stays. */
 export function useFolded(trace: Trace, folds: Folds, wanted: boolean, leftOut: Uint8Array | undefined): Folded {
-  const hidden = useMemo(
-    () =>
-      !wanted || (folds.areNone() && leftOut === undefined)
-        ? undefined
-        : hide(trace.tree, (row) => folds.has(row), leftOut),
+  const asked = useMemo(
+    () => (!wanted || (folds.areNone() && leftOut === undefined) ? undefined : { named: folds.named }),
     [trace, folds, wanted, leftOut],
   )
-  const thread = useMemo(() => new LineThread(trace.calls), [trace])
+  const thread = useMemo(() => {
+    const { end, selfBefore } = trace.tree
+    return new LineThread({ ...trace.calls, functions: trace.function, end, selfBefore })
+  }, [trace])
   useEffect(() => () => thread.end(), [thread])
-  const [laid, setLaid] = useState<Folded & { readonly of: Trace }>()
+  const [laid, setLaid] = useState<Folded & { readonly of: Trace; readonly asked: typeof asked }>()
   useEffect(() => {
-    if (hidden === undefined) return
+    if (asked === undefined) return
     const abort = new AbortController()
-    thread.lay(hidden.rows, abort.signal).then(
-      (lines) => setLaid({ of: trace, trace: { ...trace, ...lines }, hidden }),
+    thread.lay(asked.named, leftOut, abort.signal).then(
+      ({ hidden, ...lines }) => setLaid({ of: trace, asked, trace: { ...trace, ...lines }, hidden }),
       (error: unknown) => {
-        if (!abort.signal.aborted) setLaid({ of: trace, trace, hidden, error: String(error) })
+        if (!abort.signal.aborted) setLaid({ of: trace, asked, trace, error: String(error) })
       },
     )
     return () => abort.abort()
-  }, [hidden])
-  useWaiting(hidden !== undefined && laid?.hidden !== hidden)
-  return hidden !== undefined && laid?.of === trace ? laid : { trace }
+  }, [asked])
+  useWaiting(asked !== undefined && laid?.asked !== asked)
+  return asked !== undefined && laid?.of === trace ? laid : { trace }
 }

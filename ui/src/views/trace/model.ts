@@ -4,9 +4,8 @@ import { askColumns, type Column, type ColumnsHead } from '../../api/columns.ts'
 import type { Span } from '../../api/answers.ts'
 import { t } from '../../text/t.ts'
 import { placeOf, type Calls } from '../../timeline/calls.ts'
-import type { Aligned } from '../../timeline/clocks.ts'
 import type { Laid } from '../../timeline/layout.ts'
-import { layAside } from './threads.ts'
+import { layAlignedAside, layAside } from './threads.ts'
 
 export interface Process {
   readonly process: string
@@ -56,8 +55,9 @@ export interface Trace extends Laid {
   readonly flags: Column
   readonly idHigh: Column
   readonly idLow: Column
-  /** Where clocks are aligned, as of Aligned. */
+  /** Where clocks are aligned: of each process what was added to its times, and as of Aligned. */
   readonly moved?: Float64Array
+  readonly order?: Uint32Array
   readonly first?: number
   readonly length?: number
 }
@@ -157,15 +157,15 @@ export async function askTrace(path: string, signal: AbortSignal): Promise<Trace
     idHigh: copied(column('id_high')),
     idLow: copied(column('id_low')),
   }
-  const buffers = [calls.begin, calls.duration, calls.parent, calls.process].map((one) => one.buffer as ArrayBuffer)
-  const laid = await layAside(calls, buffers, signal)
+  const laid = await layAside(calls, signal)
   return { ...laid, ...kept, head, rows: head.rows }
 }
 
 /** At the times of one clock. What calls had of their own stays: nothing that is stored is corrected. */
-export async function layAligned(trace: Trace, { calls, ...aligned }: Aligned, signal: AbortSignal): Promise<Trace> {
-  const laid = await layAside(calls, [], signal)
-  return { ...trace, ...laid, tree: trace.tree, ...aligned }
+export async function askAligned(trace: Trace, moved: Float64Array, signal: AbortSignal): Promise<Trace> {
+  const laid = await layAlignedAside(trace.calls, moved, signal)
+  const calls = { ...trace.calls, begin: laid.calls.begin }
+  return { ...trace, ...laid, calls, tree: trace.tree, moved }
 }
 
 /** The share of each call for which the root waited, in nanoseconds. */

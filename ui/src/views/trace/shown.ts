@@ -29,7 +29,7 @@ export interface Shown {
   readonly folds: Folds
   readonly sums: FoldSums
   /** Of the lanes, what is folded. */
-  readonly hidden: Hidden | undefined
+  readonly hidden: Omit<Hidden, 'rows'> | undefined
   /** 1 for each call that is left out; undefined: none is. */
   readonly leftOut: Uint8Array | undefined
   /** Of the chosen call. */

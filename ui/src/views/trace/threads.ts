@@ -2,7 +2,8 @@
 
 import { t } from '../../text/t.ts'
 import type { Calls } from '../../timeline/calls.ts'
-import type { Laid, LaidLines, ToLay } from '../../timeline/layout.ts'
+import type { Named } from '../../timeline/folds.ts'
+import type { Kept, Laid, LaidAligned, LaidFolded, ToLay } from '../../timeline/layout.ts'
 import workerAddress from '../../timeline/worker.ts?worker&url'
 
 interface TrustedTypes {
@@ -34,30 +35,53 @@ function checkWanted(signal: AbortSignal): void {
   if (signal.aborted) throw unwanted()
 }
 
-/** In a thread of its own, which ends with it. buffers: what of the calls is handed over instead of being copied. */
-export function layAside(calls: Calls, buffers: ArrayBuffer[], signal: AbortSignal): Promise<Laid> {
-  const worker = begin()
-  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(unwanted())))
-  return Promise.race([answerOf<Laid>(worker, { calls }, buffers), aborted]).finally(() => worker.terminate())
+/** The only answer of a thread, which ends with it. */
+function lastAnswerOf<T>(worker: Worker, toLay: ToLay, buffers: ArrayBuffer[], signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    const end = (): void => reject(unwanted())
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end)
+  })
+  return Promise.race([answerOf<T>(worker, toLay, buffers), aborted]).finally(() => worker.terminate())
+}
+
+/** Calls are handed over instead of being copied. */
+export function layAside(calls: Calls, signal: AbortSignal): Promise<Laid> {
+  const buffers = [calls.begin, calls.duration, calls.parent, calls.process].map((one) => one.buffer as ArrayBuffer)
+  return lastAnswerOf<Laid>(begin(), { calls }, buffers, signal)
 }
 
 /** So that keys are heard and frames are drawn meanwhile. */
 export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
-/** Lays the lines of one trace out anew when calls are folded. Its thread keeps a copy of the calls: it gets it when it is
-    first asked, piece by piece, since all at once would hold a frame up. One answer is made at a time; of those that wait
-    meanwhile only the last one is still wanted. */
+/** With a copy: piece by piece, since all at once would hold a frame up. */
+async function beginWith(kept: Partial<Kept>): Promise<Worker> {
+  const worker = begin()
+  for (const [name, value] of Object.entries(kept)) {
+    worker.postMessage({ piece: { [name]: value } } satisfies ToLay)
+    await nextTask()
+  }
+  return worker
+}
+
+/** moved: as of alignCalls(). */
+export async function layAlignedAside(calls: Calls, moved: Float64Array, signal: AbortSignal): Promise<LaidAligned> {
+  const worker = await beginWith(calls)
+  return lastAnswerOf<LaidAligned>(worker, { moved }, [], signal)
+}
+
+/** Lays the lines of one trace out anew when calls are folded. Its thread keeps a copy of the trace, which it gets when it
+    is first asked. One answer is made at a time; of those that wait meanwhile only the last one is still wanted. */
 export class LineThread {
   private worker: Promise<Worker> | undefined
   private last: Promise<unknown> = Promise.resolve()
 
-  constructor(private readonly calls: Calls) {}
+  constructor(private readonly kept: Kept) {}
 
-  /** hidden: 1 for each call that has no line. */
-  lay(hidden: Uint8Array, signal: AbortSignal): Promise<LaidLines> {
+  lay(named: Named, leftOut: Uint8Array | undefined, signal: AbortSignal): Promise<LaidFolded> {
     const laid = this.last.then(async () => {
       checkWanted(signal)
-      const lines = await this.ask(hidden)
+      const lines = await this.ask({ named, leftOut })
       checkWanted(signal)
       return lines
     })
@@ -70,22 +94,12 @@ export class LineThread {
     this.worker = undefined
   }
 
-  private async ask(hidden: Uint8Array): Promise<LaidLines> {
+  private async ask(toLay: ToLay): Promise<LaidFolded> {
     try {
-      return await answerOf<LaidLines>(await (this.worker ??= this.begin()), { hidden })
+      return await answerOf<LaidFolded>(await (this.worker ??= beginWith(this.kept)), toLay)
     } catch (error) {
       this.end() // the next one begins anew
       throw error
     }
-  }
-
-  private async begin(): Promise<Worker> {
-    const worker = begin()
-    const { rows, begin: begins, duration, parent, process } = this.calls
-    for (const piece of [{ rows }, { begin: begins }, { duration }, { parent }, { process }]) {
-      worker.postMessage({ piece } satisfies ToLay)
-      await nextTask()
-    }
-    return worker
   }
 }
