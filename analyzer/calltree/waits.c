@@ -34,7 +34,7 @@ static const WaitRow rows[] = {
     /* Reading. */
     {"BlockReaderRemote2#readNextPacket", CHAIN_READ, PART_WAIT | PART_BLOCKS},
     {"BlockReaderRemote#readChunk", CHAIN_READ, PART_WAIT | PART_BLOCKS},
-    {"BlockReaderRemote#new", CHAIN_READ, PART_WAIT | PART_BLOCKS},
+    {"BlockReaderRemote#new", CHAIN_READ, PART_WAIT | PART_BLOCKS | PART_ASKS},
     {"OpReadBlockProto", CHAIN_READ, PART_WAIT | PART_STATION},
     /* The edit log is written and synced by a thread of its own: its span ends after that of the NameNode's function,
      * and only then the client has its answer. */
@@ -85,4 +85,11 @@ WaitPart wait_table_part(WaitTable *table, guint32 name) {
     /* What the dictionary does not know yet it may know later. */
     if (length > 0) atomic_store_explicit(entry, (guint64)name << 16 | part, memory_order_relaxed);
     return part;
+}
+
+guint32 wait_table_host(const WaitTable *table, guint32 tracer) {
+    Role role;
+    guint32 host = 0;
+    table->lookup->process(table->lookup->arg, tracer, &role, &host);
+    return host;
 }

@@ -24,9 +24,10 @@ typedef enum {
     PART_TURNS = 1 << 8,    /* an operation of Spark: runs by turns with the others of its task (times_turns.c) */
     PART_COMPUTED = 1 << 9, /* no function: the annotation "exclusiveNs" */
     PART_ANSWERS = 1 << 10, /* acknowledges packets, one after the other */
-    PART_ANSWER = 1 << 11   /* waits for the acknowledgement of the next station */
+    PART_ANSWER = 1 << 11,  /* waits for the acknowledgement of the next station */
+    PART_ASKS = 1 << 12     /* asks a station for a block, and waits for its answer */
 } WaitFlags;
-#define PART_CHAIN_SHIFT 12u /* the chain lies above the flags */
+#define PART_CHAIN_SHIFT 13u /* the chain lies above the flags */
 
 /* Flags and chain of a function; 0: it has no part. */
 typedef guint16 WaitPart;
@@ -45,6 +46,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitTable, wait_table_free)
 
 /* Of a dictionary id. */
 WaitPart wait_table_part(WaitTable *table, guint32 name);
+/* Dictionary id of the host of a tracer; 0: not known. */
+guint32 wait_table_host(const WaitTable *table, guint32 tracer);
 static inline gboolean wait_table_is_stream(WaitTable *table, guint32 key) {
     return (wait_table_part(table, key) & PART_STREAM) != 0;
 }

@@ -46,8 +46,8 @@ static void cover_clear(Cover *cover) {
     g_free(cover->to.sums);
 }
 
-/* The sum of (time - end) over all ends before the time. */
-static guint64 passed_since(const Ends *ends, gint64 time_ns) {
+/* How many ends are before the time? */
+static guint ends_before(const Ends *ends, gint64 time_ns) {
     guint low = 0, high = ends->n;
     while (low < high) {
         const guint middle = low + (high - low) / 2;
@@ -56,7 +56,13 @@ static guint64 passed_since(const Ends *ends, gint64 time_ns) {
         else
             high = middle;
     }
-    return low * (guint64)time_ns - ends->sums[low];
+    return low;
+}
+
+/* The sum of (time - end) over all ends before the time. */
+static guint64 passed_since(const Ends *ends, gint64 time_ns) {
+    const guint n = ends_before(ends, time_ns);
+    return n * (guint64)time_ns - ends->sums[n];
 }
 
 /* How much of the intervals lies in [from, to), those that overlap as often as they are there. */
@@ -64,6 +70,11 @@ static gint64 cover_within(const Cover *cover, gint64 from_ns, gint64 to_ns) {
     const guint64 begun = passed_since(&cover->from, to_ns) - passed_since(&cover->from, from_ns);
     const guint64 ended = passed_since(&cover->to, to_ns) - passed_since(&cover->to, from_ns);
     return (gint64)(begun - ended);
+}
+
+/* How many of the intervals have anything in [from, to)? */
+static guint cover_count(const Cover *cover, gint64 from_ns, gint64 to_ns) {
+    return ends_before(&cover->from, to_ns) - ends_before(&cover->to, from_ns + 1);
 }
 
 /* ---- who works at a moment ---- */
@@ -74,8 +85,7 @@ typedef struct Sweep {
     guint n;
     guint *heap; /* of those under way: the one that comes first in works_before() is on top */
     guint n_heap;
-    GArray *busy;     /* Stretch: one at a time, by begin */
-    GArray *arriving; /* Stretch: what is on its way while nobody is busy */
+    GArray *busy; /* Stretch: one at a time, by begin */
 } Sweep;
 
 static guint32 pattern_node(const Measured *measured, guint32 node) {
@@ -85,10 +95,7 @@ static guint32 pattern_node(const Measured *measured, guint32 node) {
 /* Of two who work at the same time, whose time is it? */
 static gboolean works_before(const Measured *measured, const Work *a, const Work *b) {
     const gint64 *from_ns = measured->tree->from_ns;
-    const gboolean arrives = a->kind == WORK_ARRIVING;
-    if (arrives != (b->kind == WORK_ARRIVING)) return !arrives;
-    if (arrives && a->stretch.from_ns != b->stretch.from_ns) return a->stretch.from_ns > b->stretch.from_ns;
-    if (!arrives && a->weight != b->weight) return a->weight > b->weight;
+    if (a->weight != b->weight) return a->weight > b->weight;
     if (a->station != b->station) {
         const guint32 x = pattern_node(measured, a->station), y = pattern_node(measured, b->station);
         return x != y ? x < y : a->station < b->station;
@@ -143,7 +150,7 @@ static void find_busy(Sweep *sweep) {
         gint64 until_ns = first->stretch.to_ns;
         if (next < sweep->n) until_ns = MIN(until_ns, sweep->work[next].stretch.from_ns);
         const Stretch piece = {first->stretch.scope, at_ns, until_ns, first->stretch.node};
-        g_array_append_vals(first->kind == WORK_ARRIVING ? sweep->arriving : sweep->busy, &piece, 1);
+        g_array_append_val(sweep->busy, piece);
         at_ns = until_ns;
     }
 }
@@ -177,87 +184,188 @@ static void move_time(TreeTimes *times, const Stretch *waits, guint n_waits, con
     cover_clear(&working);
 }
 
+/* ---- what is on its way to a reader ---- */
+
+/* A block that is on its way. */
+typedef struct Arrival {
+    Stretch stretch; /* node: the call that sent the last of it */
+    guint32 station;
+    guint first, end; /* of the pieces in which nobody is busy */
+} Arrival;
+
 /* A process that has sent blocks to readers of one scope. */
 typedef struct Sender {
-    guint64 waited_ns; /* for what was on its way */
-    guint blocks;
+    guint64 waited_ns;     /* for what was on its way */
+    guint blocks, packets; /* that were on their way; that were asked for meanwhile */
 } Sender;
 
-static guint32 tracer_of(const Sweep *sweep, const Stretch *piece) {
-    return sweep->measured->tree->span[piece->node]->tracer;
+typedef struct Arrivals {
+    const Measured *measured;
+    const TimesWatch *watch;
+    GArray *all;    /* Arrival: one at a time, by begin */
+    GArray *pieces; /* Stretch: in which nobody is busy */
+} Arrivals;
+
+/* A reader takes one block after the other. So what is on its way is waited for until he asks for the next one, and
+ * while he is through with all that he asked for before: of several at a time it is not known which he waits for. */
+static void find_arrivals(GArray *all, const Block *blocks, guint n) {
+    gint64 open_ns = G_MININT64;
+    for (guint i = 0, next; i < n; i = next) {
+        const Block *sent = NULL;
+        guint stations = 0;
+        gint64 end_ns = open_ns;
+        for (next = i; next < n && blocks[next].stretch.from_ns == blocks[i].stretch.from_ns; next++) {
+            if (blocks[next].station == 0) continue;
+            sent = &blocks[next];
+            stations++;
+            end_ns = MAX(end_ns, sent->stretch.to_ns);
+        }
+        if (stations == 1 && sent->stretch.node != 0) {
+            Arrival arrival = {sent->stretch, sent->station, 0, 0};
+            arrival.stretch.from_ns = MAX(sent->sent_ns, open_ns);
+            if (next < n) arrival.stretch.to_ns = MIN(arrival.stretch.to_ns, blocks[next].stretch.from_ns);
+            if (arrival.stretch.from_ns < arrival.stretch.to_ns) g_array_append_val(all, arrival);
+        }
+        open_ns = end_ns;
+    }
 }
 
-/* Of all who have sent a block. */
-static GHashTable *senders_of(const Sweep *sweep, const Stretch *waits, guint n_waits) {
+/* Both lists are in order, and nothing in them overlaps. */
+static void find_pieces(const Arrivals *arrivals, const GArray *busy) {
+    guint at = 0;
+    for (guint i = 0; i < arrivals->all->len; i++) {
+        Arrival *arrival = &g_array_index(arrivals->all, Arrival, i);
+        Stretch piece = arrival->stretch;
+        arrival->first = arrivals->pieces->len;
+        while (piece.from_ns < arrival->stretch.to_ns) {
+            while (at < busy->len && g_array_index(busy, Stretch, at).to_ns <= piece.from_ns) at++;
+            const Stretch *work = at < busy->len ? &g_array_index(busy, Stretch, at) : NULL;
+            piece.to_ns = work != NULL ? MIN(work->from_ns, arrival->stretch.to_ns) : arrival->stretch.to_ns;
+            if (piece.from_ns < piece.to_ns) g_array_append_val(arrivals->pieces, piece);
+            piece.from_ns = work != NULL ? work->to_ns : arrival->stretch.to_ns;
+        }
+        arrival->end = arrivals->pieces->len;
+    }
+}
+
+static guint32 host_of(const Arrivals *arrivals, guint32 node) {
+    const SpanRec *span = arrivals->measured->tree->span[node];
+    return span != NULL ? wait_table_host(arrivals->watch->table, span->tracer) : 0;
+}
+
+static gboolean is_from_own_host(const Arrivals *arrivals, const Arrival *arrival) {
+    const guint32 reader = host_of(arrivals, arrivals->measured->tree->parent[arrival->station]);
+    return reader != 0 && reader == host_of(arrivals, arrival->stretch.node);
+}
+
+/* Of other hosts. taking: readers wait for a packet, however short. */
+static GHashTable *senders_of(const Arrivals *arrivals, const Cover *waiting, const Cover *taking) {
     GHashTable *senders = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    Cover waiting = cover_of(waits, n_waits);
-    for (guint i = 0; i < sweep->n; i++) {
-        if (sweep->work[i].kind != WORK_ARRIVING) continue;
-        gpointer tracer = GUINT_TO_POINTER(tracer_of(sweep, &sweep->work[i].stretch));
+    for (guint i = 0; i < arrivals->all->len; i++) {
+        const Arrival *arrival = &g_array_index(arrivals->all, Arrival, i);
+        const guint packets = cover_count(taking, arrival->stretch.from_ns, arrival->stretch.to_ns);
+        if (packets == 0 || is_from_own_host(arrivals, arrival)) continue;
+        gpointer tracer = GUINT_TO_POINTER(arrivals->measured->tree->span[arrival->stretch.node]->tracer);
         if (!g_hash_table_contains(senders, tracer)) g_hash_table_insert(senders, tracer, g_new0(Sender, 1));
-        ((Sender *)g_hash_table_lookup(senders, tracer))->blocks++;
+        Sender *sender = g_hash_table_lookup(senders, tracer);
+        sender->blocks++;
+        sender->packets += packets;
+        for (guint k = arrival->first; k < arrival->end; k++) {
+            const Stretch *piece = &g_array_index(arrivals->pieces, Stretch, k);
+            sender->waited_ns += (guint64)cover_within(waiting, piece->from_ns, piece->to_ns);
+        }
     }
-    for (guint i = 0; i < sweep->arriving->len; i++) {
-        const Stretch *piece = &g_array_index(sweep->arriving, Stretch, i);
-        Sender *sender = g_hash_table_lookup(senders, GUINT_TO_POINTER(tracer_of(sweep, piece)));
-        sender->waited_ns += (guint64)cover_within(&waiting, piece->from_ns, piece->to_ns);
-    }
-    cover_clear(&waiting);
     return senders;
 }
 
-/* Does it come slowly from all, two at least? Then it is the reader's own network. */
-static gboolean comes_slowly_from_all(const Sweep *sweep, const Stretch *waits, guint n_waits) {
-    g_autoptr(GHashTable) senders = senders_of(sweep, waits, n_waits);
-    guint64 least_ns = G_MAXUINT64, most_ns = 0;
+/* Does it come slowly from all, two at least, by block or by packet? Then it is the reader's own network. */
+static gboolean comes_slowly_from_all(const Arrivals *arrivals, const Cover *waiting, const Cover *taking) {
+    g_autoptr(GHashTable) senders = senders_of(arrivals, waiting, taking);
     GHashTableIter at;
     gpointer value;
+    guint64 least_block_ns = G_MAXUINT64, most_block_ns = 0, least_packet_ns = G_MAXUINT64, most_packet_ns = 0;
     g_hash_table_iter_init(&at, senders);
     while (g_hash_table_iter_next(&at, NULL, &value)) {
         const Sender *sender = value;
-        least_ns = MIN(least_ns, sender->waited_ns / sender->blocks);
-        most_ns = MAX(most_ns, sender->waited_ns / sender->blocks);
+        const guint64 block_ns = sender->waited_ns / sender->blocks, packet_ns = sender->waited_ns / sender->packets;
+        least_block_ns = MIN(least_block_ns, block_ns);
+        most_block_ns = MAX(most_block_ns, block_ns);
+        least_packet_ns = MIN(least_packet_ns, packet_ns);
+        most_packet_ns = MAX(most_packet_ns, packet_ns);
     }
-    return g_hash_table_size(senders) > 1 && least_ns >= most_ns / SENDERS_SHARE;
+    return g_hash_table_size(senders) > 1 &&
+           (least_block_ns >= most_block_ns / SENDERS_SHARE || least_packet_ns >= most_packet_ns / SENDERS_SHARE);
 }
 
-/* The reader waits for what is on its way when he waits for long. */
-static void move_arrivals(TreeTimes *times, const Stretch *waits, guint n_waits, const Sweep *sweep) {
-    if (sweep->arriving->len == 0) return;
-    g_autofree Stretch *those = g_new(Stretch, n_waits);
-    guint n = 0;
+/* The reader, or the DataNode for him, waits for what is on its way when he waits for long, and for no answer. */
+static void move_arrivals(TreeTimes *times, const Arrivals *arrivals, const Stretch *waits, guint n_waits) {
+    if (arrivals->pieces->len == 0) return;
+    g_autofree Stretch *those = g_new(Stretch, n_waits), *takes = g_new(Stretch, n_waits);
+    guint n = 0, n_takes = 0;
     for (guint i = 0; i < n_waits; i++) {
+        const WaitPart part = times_part(arrivals->watch, arrivals->measured->node_of, waits[i].node);
+        if (part & PART_ASKS) continue;
         if (waits[i].to_ns - waits[i].from_ns >= ARRIVAL_NS) those[n++] = waits[i];
+        if (part & PART_BLOCKS) takes[n_takes++] = waits[i];
     }
-    if (n > 0 && !comes_slowly_from_all(sweep, those, n)) move_time(times, those, n, sweep->arriving);
+    if (n == 0) return;
+    Cover waiting = cover_of(those, n), taking = cover_of(takes, n_takes);
+    if (!comes_slowly_from_all(arrivals, &waiting, &taking)) move_time(times, those, n, arrivals->pieces);
+    cover_clear(&waiting);
+    cover_clear(&taking);
 }
 
-/* Both lists are in the order of scopes. */
-static void follow_scopes(const Measured *measured, const WaitsAndWork *both, TreeTimes *times) {
-    const Stretch *waits = (const Stretch *)(gconstpointer)both->waits->data;
-    const Work *work = (const Work *)(gconstpointer)both->work->data;
-    const guint n_waits = both->waits->len, n_work = both->work->len;
+/* ---- scopes ---- */
+
+/* Of a list in the order of scopes, of which each element begins with a Stretch: those of one scope. */
+typedef struct Slice {
+    GArray *all;
+    guint first, n;
+} Slice;
+
+static const WaitScope *scope_at(GArray *all, guint i) {
+    return &((const Stretch *)(gconstpointer)(all->data + i * g_array_get_element_size(all)))->scope;
+}
+
+/* Scopes are asked for in order. */
+static gboolean next_slice(Slice *slice, const WaitScope *scope) {
+    slice->first += slice->n;
+    slice->n = 0;
+    while (slice->first < slice->all->len && wait_scope_compare(scope_at(slice->all, slice->first), scope) < 0)
+        slice->first++;
+    while (slice->first + slice->n < slice->all->len &&
+           wait_scope_compare(scope_at(slice->all, slice->first + slice->n), scope) == 0)
+        slice->n++;
+    return slice->n > 0;
+}
+
+static void follow_scopes(const Measured *measured, const TimesWatch *watch, const WaitsAndWork *both,
+                          TreeTimes *times) {
+    const guint n_work = both->work->len;
     g_autofree guint *heap = g_new(guint, n_work + 1);
     g_autoptr(GArray) busy = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), n_work);
-    g_autoptr(GArray) arriving = g_array_new(FALSE, FALSE, sizeof(Stretch));
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Arrival));
+    g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(Stretch));
+    const Arrivals arrivals = {measured, watch, all, pieces};
+    Slice waits = {both->waits, 0, 0}, work = {both->work, 0, 0}, blocks = {both->blocks, 0, 0};
 
-    for (guint i = 0, at = 0; i < n_waits && at < n_work;) {
-        const WaitScope *scope = &waits[i].scope;
-        guint n = 1, n_here = 0;
-        while (i + n < n_waits && wait_scope_compare(&waits[i + n].scope, scope) == 0) n++;
-        while (at < n_work && wait_scope_compare(&work[at].stretch.scope, scope) < 0) at++;
-        while (at + n_here < n_work && wait_scope_compare(&work[at + n_here].stretch.scope, scope) == 0) n_here++;
-
-        if (n_here > 0) {
-            Sweep sweep = {measured, work + at, n_here, heap, 0, busy, arriving};
-            g_array_set_size(busy, 0);
-            g_array_set_size(arriving, 0);
-            find_busy(&sweep);
-            move_time(times, waits + i, n, busy);
-            move_arrivals(times, waits + i, n, &sweep);
-        }
-        i += n;
-        at += n_here;
+    while (waits.first + waits.n < both->waits->len) {
+        const WaitScope *scope = scope_at(both->waits, waits.first + waits.n);
+        next_slice(&waits, scope);
+        const gboolean works = next_slice(&work, scope), reads = next_slice(&blocks, scope);
+        const Stretch *first = &g_array_index(both->waits, Stretch, waits.first);
+        if (!works && !reads) continue;
+        const Work *first_work = works ? &g_array_index(both->work, Work, work.first) : NULL;
+        Sweep sweep = {measured, first_work, work.n, heap, 0, busy};
+        g_array_set_size(busy, 0);
+        find_busy(&sweep);
+        move_time(times, first, waits.n, busy);
+        if (!reads) continue;
+        g_array_set_size(all, 0);
+        g_array_set_size(pieces, 0);
+        find_arrivals(all, &g_array_index(both->blocks, Block, blocks.first), blocks.n);
+        find_pieces(&arrivals, busy);
+        move_arrivals(times, &arrivals, first, waits.n);
     }
 }
 
@@ -325,7 +433,7 @@ TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule r
     TreeTimes *times = times_with_gaps(measured->tree, measured->node_of, &watch);
     if (gaps->len == 0) return times;
     WaitsAndWork both = waits_and_work(measured, parts, table, gaps, rule);
-    follow_scopes(measured, &both, times);
+    follow_scopes(measured, &watch, &both, times);
     waits_and_work_clear(&both);
     return times;
 }

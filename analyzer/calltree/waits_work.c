@@ -88,6 +88,7 @@ typedef struct Collector {
     TimesRule rule;
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
+    GArray *blocks;    /* Block */
     GArray *answers;   /* Receive: waits for acknowledgements */
     guint32 other;     /* of the work that is looked at (Work.other) */
     GArray *weighed;   /* guint32: stations, of one scope */
@@ -132,7 +133,7 @@ static guint64 stream_of(const Collector *c, const SpanRec *span, guint64 above)
 }
 
 static int by_scope(const void *a, const void *b) {
-    const Stretch *x = a, *y = b; /* a Work begins with one */
+    const Stretch *x = a, *y = b; /* Work and Block begin with one */
     const int order = wait_scope_compare(&x->scope, &y->scope);
     if (order != 0) return order;
     return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
@@ -255,18 +256,24 @@ static guint32 last_call(const Collector *c, guint32 node) {
     return last;
 }
 
+static void add_asked(Collector *c, guint32 node) {
+    const gint64 asked_ns = c->tree->from_ns[node];
+    const Block block = {{scope_in(&c->contexts[node], CHAIN_READ), asked_ns, asked_ns, 0}, 0, 0};
+    if (c->rule >= TIMES_ARRIVALS) g_array_append_val(c->blocks, block);
+}
+
 /* A station that has sent a block waits for its reader to say that he has it all: until then it is on its way. What put
  * the last of it into the socket is the last of all calls. */
-static void add_arriving(Collector *c, guint32 station, gint64 sent_ns) {
-    const gint64 to_ns = c->tree->to_ns[station];
-    const Context *context = &c->contexts[station];
+static void add_block(Collector *c, guint32 station, gint64 sent_ns) {
+    const CallTree *tree = c->tree;
+    const guint32 caller = tree->parent[station];
+    const gint64 asked_ns = tree->from_ns[part_at(c, caller) & PART_ASKS ? caller : station];
     guint32 sent = 0;
-    if (c->rule < TIMES_ARRIVALS || sent_ns >= to_ns) return;
+    if (c->rule < TIMES_ARRIVALS) return;
     for (guint32 call = last_call(c, station); call != 0; call = last_call(c, call)) sent = call;
-    if (sent == 0) return;
-    const Stretch stretch = {scope_in(context, context->chain), sent_ns, to_ns, sent};
-    const Work work = {stretch, station, 0, WORK_ARRIVING, 0};
-    g_array_append_val(c->work, work);
+    const WaitScope scope = scope_in(&c->contexts[station], CHAIN_READ);
+    const Block block = {{scope, asked_ns, tree->to_ns[station], sent}, sent_ns, station};
+    g_array_append_val(c->blocks, block);
 }
 
 /* Of stations whose scope has waits. */
@@ -279,6 +286,7 @@ static void list_work(Collector *c) {
         const WaitPart part = part_at(c, i);
         const Context *context = &c->contexts[i];
         if (part & (PART_SEND | PART_RECEIVE | PART_ANSWER)) add_packet(c, i, part);
+        if (part & PART_ASKS) add_asked(c, i);
         if (part & PART_ANSWERS && context->station != 0) {
             Context *station = &c->contexts[context->station];
             station->responder = station->responders++ == 0 ? i : 0;
@@ -293,7 +301,7 @@ static void list_work(Collector *c) {
             last = scope;
         }
         if (wanted && sends)
-            add_arriving(c, i, add_time_between(c, i));
+            add_block(c, i, add_time_between(c, i));
         else if (wanted)
             add_own_time(c, i);
     }
@@ -591,7 +599,7 @@ static Load load_of(const Work *all, guint left, guint *n) {
     guint i = 0;
     for (; i < left && same_station(&all[i], &all[0]); i++) {
         const Stretch *stretch = &all[i].stretch;
-        if (all[i].kind == WORK_ANSWER || all[i].kind == WORK_ARRIVING) continue;
+        if (all[i].kind == WORK_ANSWER) continue;
         if (all[i].kind == WORK_RECEIVING)
             load.received += (guint64)stretch->to_ns - (guint64)stretch->from_ns;
         else
@@ -713,7 +721,7 @@ static gsize context_bytes(const Collector *c) { return c->tree->n_nodes * sizeo
 
 /* What there is now. */
 static void charge(Collector *c) {
-    GArray *const arrays[] = {c->waits, c->work, c->sends, c->receives, c->answers};
+    GArray *const arrays[] = {c->waits, c->work, c->blocks, c->sends, c->receives, c->answers};
     gsize bytes = context_bytes(c);
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) bytes += arrays[i]->len * g_array_get_element_size(arrays[i]);
     allowance_hold(&c->charged, bytes);
@@ -735,6 +743,7 @@ static void collect(Collector *c, const GArray *gaps) {
     charge(c);
     weigh_stations(c);
     g_array_sort(c->work, by_scope);
+    g_array_sort(c->blocks, by_scope);
 
     g_array_unref(c->sends);
     g_array_unref(c->receives);
@@ -749,15 +758,17 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table, .rule = rule};
     c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);
     c.work = g_array_new(FALSE, FALSE, sizeof(Work));
+    c.blocks = g_array_new(FALSE, FALSE, sizeof(Block));
     /* Before it is taken: about so much. */
     allowance_hold(&c.charged, measured->tree->n_nodes * (gsize)TIMES_WAITS_BYTES);
     if (!allowance_over()) collect(&c, gaps);
     /* What collect() has freed by now is what following the waits will take: it stays charged. */
-    return (WaitsAndWork){c.waits, c.work, c.charged};
+    return (WaitsAndWork){c.waits, c.work, c.blocks, c.charged};
 }
 
 void waits_and_work_clear(WaitsAndWork *both) {
     allowance_release(both->charged);
     g_array_unref(both->waits);
     g_array_unref(both->work);
+    g_array_unref(both->blocks);
 }

@@ -26,8 +26,6 @@ typedef enum {
     /* Of one of two stations, its own or the other one, whichever's process has more to do: */
     WORK_ANSWER, /* an acknowledgement is late; in the load of neither */
     WORK_ASKED,  /* one has not begun what the other was to ask it for; in its own load */
-    /* What it has sent is on its way to a reader: where nobody else works, and in nobody's load. */
-    WORK_ARRIVING,
 } WorkKind;
 
 /* Own time of a call below a station, or of the station itself, in which it works. */
@@ -39,10 +37,18 @@ typedef struct Work {
     guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
 } Work;
 
+/* A block that a reader asks for. */
+typedef struct Block {
+    Stretch stretch; /* until the station is through; node: its call that sent the last of the block, 0: none */
+    gint64 sent_ns;  /* when it had done that: from then on the block is on its way */
+    guint32 station; /* 0: it is asked for, no more */
+} Block;
+
 typedef struct WaitsAndWork {
-    GArray *waits; /* Stretch, by scope, then begin */
-    GArray *work;  /* Work, by scope, then begin; only of scopes that have waits */
-    gsize charged; /* to the thread's allowance (common/base/allowance.h), until they are cleared */
+    GArray *waits;  /* Stretch, by scope, then begin */
+    GArray *work;   /* Work, by scope, then begin; only of scopes that have waits */
+    GArray *blocks; /* Block, by scope, then begin */
+    gsize charged;  /* to the thread's allowance (common/base/allowance.h), until they are cleared */
 } WaitsAndWork;
 
 /* gaps: TimesGap of functions that wait. What it takes is charged; where there is no room for TIMES_WAITS_BYTES of each

@@ -1,4 +1,4 @@
-#include "tests/calltree/reference.h"
+#include "tests/calltree/reference_waits.h"
 
 #include <string.h>
 
@@ -27,21 +27,18 @@ static gboolean clip(const RefNode *child, gint64 from, gint64 to, gint64 *begin
 
 /* ---- waits: who works, moment by moment ---- */
 
-typedef struct Waits {
-    const RefTree *tree;
-    const World *world;
-    gint64 unit_ns, from_ns, to_ns; /* of all spans */
-    gboolean meet;                  /* an application waits, and there is who works, of one chain */
-} Waits;
-
 const char *ref_name(const RefNode *node, const World *world) {
     gsize length;
     return node->span != NULL ? world->lookup.text(world->lookup.arg, node->span->name, &length) : "";
 }
 
-static gboolean is_one_of(const Waits *waits, const RefNode *node, const char *names) {
+gboolean ref_is_one_of(const RefWaits *waits, const RefNode *node, const char *names) {
     g_auto(GStrv) list = g_strsplit(names, " ", -1);
     return node->span != NULL && g_strv_contains((const char *const *)list, ref_name(node, waits->world));
+}
+
+gboolean ref_runs_at(const RefNode *node, gint64 time) {
+    return node->span->begin_ns <= time && time < ref_end(node->span);
 }
 
 static const char *const writers = "OpWriteBlockProto dataStreamer PacketReceiver#receiveNextPacket waitForAckedSeqno "
@@ -50,34 +47,35 @@ static const char *const writers = "OpWriteBlockProto dataStreamer PacketReceive
 static const char *const readers = "OpReadBlockProto BlockReaderRemote2#readNextPacket BlockReaderRemote#new";
 static const char *const callers = "ClientNamenodeProtocol#addBlock";
 
-static char chain_of_wait(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, writers) ? 'w' : is_one_of(waits, node, readers) ? 'r' : 'c';
+static char chain_of_wait(const RefWaits *waits, const RefNode *node) {
+    return ref_is_one_of(waits, node, writers) ? 'w' : ref_is_one_of(waits, node, readers) ? 'r' : 'c';
 }
 
-static gboolean is_applications(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, "waitForAckedSeqno BlockReaderRemote2#readNextPacket BlockReaderRemote#new") ||
-           is_one_of(waits, node, callers);
+static gboolean is_applications(const RefWaits *waits, const RefNode *node) {
+    return ref_is_one_of(waits, node, "waitForAckedSeqno BlockReaderRemote2#readNextPacket BlockReaderRemote#new") ||
+           ref_is_one_of(waits, node, callers);
 }
 
-static gboolean is_wait(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, writers) || is_one_of(waits, node, readers) || is_one_of(waits, node, callers);
+static gboolean is_wait(const RefWaits *waits, const RefNode *node) {
+    return ref_is_one_of(waits, node, writers) || ref_is_one_of(waits, node, readers) ||
+           ref_is_one_of(waits, node, callers);
 }
 
-static gboolean is_receive(const Waits *waits, const RefNode *node) {
-    return is_one_of(waits, node, "PacketReceiver#receiveNextPacket");
+static gboolean is_receive(const RefWaits *waits, const RefNode *node) {
+    return ref_is_one_of(waits, node, "PacketReceiver#receiveNextPacket");
 }
 
-static const RefNode *station_of(const Waits *waits, const RefNode *node) {
-    while (node != NULL && !is_one_of(waits, node, "OpWriteBlockProto OpReadBlockProto FSEditLog#logSync"))
+const RefNode *ref_station_of(const RefWaits *waits, const RefNode *node) {
+    while (node != NULL && !ref_is_one_of(waits, node, "OpWriteBlockProto OpReadBlockProto FSEditLog#logSync"))
         node = node->parent;
     return node;
 }
 
-static char chain_of_station(const Waits *waits, const RefNode *station) {
-    return is_one_of(waits, station, "FSEditLog#logSync") ? 'c' : chain_of_wait(waits, station);
+static char chain_of_station(const RefWaits *waits, const RefNode *station) {
+    return ref_is_one_of(waits, station, "FSEditLog#logSync") ? 'c' : chain_of_wait(waits, station);
 }
 
-static char *stream_of(const Waits *waits, const RefNode *node) {
+static char *stream_of(const RefWaits *waits, const RefNode *node) {
     const guint32 key = world_key(waits->world, WORLD_STREAM);
     for (; node != NULL; node = node->parent) {
         if (!is_wait(waits, node)) continue;
@@ -90,10 +88,10 @@ static char *stream_of(const Waits *waits, const RefNode *node) {
 }
 
 /* What belongs together has one text. */
-static char *scope_of(const Waits *waits, const RefNode *node, char chain) {
+static char *scope_of(const RefWaits *waits, const RefNode *node, char chain) {
     const RefNode *top = node;
     if (chain == 'c') {
-        while (top != NULL && !is_one_of(waits, top, callers)) top = top->parent;
+        while (top != NULL && !ref_is_one_of(waits, top, callers)) top = top->parent;
         return g_strdup_printf("call %p", (const void *)top);
     }
     while (top->parent->parent != NULL) top = top->parent;
@@ -101,7 +99,7 @@ static char *scope_of(const Waits *waits, const RefNode *node, char chain) {
     return g_strdup_printf("%c %p %s", chain, (const void *)top, stream);
 }
 
-static gboolean same_scope(const Waits *waits, const RefNode *a, char chain_a, const RefNode *b, char chain_b) {
+gboolean ref_same_scope(const RefWaits *waits, const RefNode *a, char chain_a, const RefNode *b, char chain_b) {
     g_autofree char *x = scope_of(waits, a, chain_a), *y = scope_of(waits, b, chain_b);
     return strcmp(x, y) == 0;
 }
@@ -127,13 +125,13 @@ static gint by_handling(gconstpointer a, gconstpointer b) {
 }
 
 /* All sends that may have been meant for that station. */
-static GPtrArray *sends_to(const Waits *waits, const RefNode *station) {
+static GPtrArray *sends_to(const RefWaits *waits, const RefNode *station) {
     GPtrArray *sends = g_ptr_array_new();
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *node = waits->tree->in_order->pdata[i];
-        if (!is_one_of(waits, node, "DataStreamer#writeTo PacketReceiver#mirrorPacketTo")) continue;
-        if (station_of(waits, node) != station_of(waits, station->parent)) continue;
-        if (same_scope(waits, node, 'w', station, chain_of_station(waits, station))) g_ptr_array_add(sends, node);
+        if (!ref_is_one_of(waits, node, "DataStreamer#writeTo PacketReceiver#mirrorPacketTo")) continue;
+        if (ref_station_of(waits, node) != ref_station_of(waits, station->parent)) continue;
+        if (ref_same_scope(waits, node, 'w', station, chain_of_station(waits, station))) g_ptr_array_add(sends, node);
     }
     g_ptr_array_sort(sends, by_time);
     return sends;
@@ -149,34 +147,34 @@ static GPtrArray *sends_during(const GPtrArray *all, const RefNode *station) {
     return sends;
 }
 
-static GPtrArray *calls_at(const Waits *waits, const RefNode *station, const char *name) {
+static GPtrArray *calls_at(const RefWaits *waits, const RefNode *station, const char *name) {
     GPtrArray *calls = g_ptr_array_new();
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *node = waits->tree->in_order->pdata[i];
-        if (is_one_of(waits, node, name) && station_of(waits, node) == station) g_ptr_array_add(calls, node);
+        if (ref_is_one_of(waits, node, name) && ref_station_of(waits, node) == station) g_ptr_array_add(calls, node);
     }
     g_ptr_array_sort(calls, by_handling);
     return calls;
 }
 
-static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
+static GPtrArray *receives_at(const RefWaits *waits, const RefNode *station) {
     return calls_at(waits, station, "PacketReceiver#receiveNextPacket");
 }
 
 /* The one that sent what that one received; NULL: that is not known. */
-static RefNode *send_of(const Waits *waits, RefNode *receive) {
-    const RefNode *station = station_of(waits, receive);
+static RefNode *send_of(const RefWaits *waits, RefNode *receive) {
+    const RefNode *station = ref_station_of(waits, receive);
     g_autoptr(GPtrArray) receives = receives_at(waits, station), all = sends_to(waits, station);
     g_autoptr(GPtrArray) sends =
-        station_of(waits, station->parent) == NULL ? sends_during(all, station) : g_ptr_array_ref(all);
+        ref_station_of(waits, station->parent) == NULL ? sends_during(all, station) : g_ptr_array_ref(all);
     guint which;
     return sends->len == receives->len && g_ptr_array_find(receives, receive, &which) ? sends->pdata[which] : NULL;
 }
 
 /* NULL: nobody was seen to send the packet. */
-static RefNode *sent_by(const Waits *waits, RefNode *receive) {
+static RefNode *sent_by(const RefWaits *waits, RefNode *receive) {
     RefNode *send = send_of(waits, receive);
-    g_autoptr(GPtrArray) all = sends_to(waits, station_of(waits, receive));
+    g_autoptr(GPtrArray) all = sends_to(waits, ref_station_of(waits, receive));
     for (guint i = 0; i < all->len && send == NULL; i++)
         if (ref_end(((RefNode *)all->pdata[i])->span) > receive->span->begin_ns) send = all->pdata[i];
     return send;
@@ -192,7 +190,7 @@ static gint64 piece_ns(Piece piece) { return piece.to > piece.from ? piece.to - 
 static gboolean piece_has(Piece piece, gint64 time) { return piece.from <= time && time < piece.to; }
 
 /* It was sent, and is not received yet. */
-static Piece lateness_of(const Waits *waits, RefNode *receive) {
+static Piece lateness_of(const RefWaits *waits, RefNode *receive) {
     const RefNode *send = send_of(waits, receive);
     if (send == NULL) return (Piece){0, 0};
     return (Piece){MAX(receive->span->begin_ns, ref_end(send->span)), ref_end(receive->span)};
@@ -203,17 +201,18 @@ static gboolean is_late(Piece piece) { return piece_ns(piece) >= 1000000; }
 
 static gint64 begin_of(const GPtrArray *calls, guint i) { return ((RefNode *)calls->pdata[i])->span->begin_ns; }
 
-static gboolean asks_another(const Waits *waits, const RefNode *station) {
+static gboolean asks_another(const RefWaits *waits, const RefNode *station) {
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
-        if (is_one_of(waits, node, "OpWriteBlockProto") && station_of(waits, node->parent) == station) return TRUE;
+        if (ref_is_one_of(waits, node, "OpWriteBlockProto") && ref_station_of(waits, node->parent) == station)
+            return TRUE;
     }
     return FALSE;
 }
 
 /* In which the station could acknowledge one packet after the other, and did not; one with nothing in it, where that is
  * not known. NULL: it is not known which acknowledgement is which packet's. */
-static GArray *answers_of(const Waits *waits, const RefNode *station) {
+static GArray *answers_of(const RefWaits *waits, const RefNode *station) {
     g_autoptr(GPtrArray) receives = receives_at(waits, station);
     g_autoptr(GPtrArray) next = calls_at(waits, station, "PipelineAck#readFields");
     g_autoptr(GPtrArray) responders = calls_at(waits, station, "PacketResponder#run");
@@ -239,8 +238,8 @@ static GArray *answers_of(const Waits *waits, const RefNode *station) {
 
 /* Is an acknowledgement of that station late then, which the one before it waits for? Or what it says first, that it
  * waits for packets? */
-static gboolean answer_is_late_at(const Waits *waits, const RefNode *station, gint64 time) {
-    const RefNode *before = station_of(waits, station->parent);
+static gboolean answer_is_late_at(const RefWaits *waits, const RefNode *station, gint64 time) {
+    const RefNode *before = ref_station_of(waits, station->parent);
     if (before == NULL) return FALSE;
     g_autoptr(GPtrArray) own = receives_at(waits, station), its = receives_at(waits, before);
     if (own->len > 0 && own->len == its->len) {
@@ -258,7 +257,7 @@ static gboolean answer_is_late_at(const Waits *waits, const RefNode *station, gi
 }
 
 /* Pieces in which the station stood still; those of one packet after the other. */
-static GArray *standstills_of(const Waits *waits, const RefNode *station) {
+static GArray *standstills_of(const RefWaits *waits, const RefNode *station) {
     GArray *pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
     g_autoptr(GPtrArray) own = receives_at(waits, station);
     for (guint i = 1; i < own->len; i++) {
@@ -270,8 +269,8 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         RefNode *receive = waits->tree->in_order->pdata[i];
         if (!is_receive(waits, receive)) continue;
-        const RefNode *receiver = station_of(waits, receive);
-        if (receiver == NULL || station_of(waits, receiver->parent) != station) continue;
+        const RefNode *receiver = ref_station_of(waits, receive);
+        if (receiver == NULL || ref_station_of(waits, receiver->parent) != station) continue;
         const RefNode *send = send_of(waits, receive);
         if (send == NULL) continue;
         const Piece piece = {MAX(ref_end(receive->span), send->span->begin_ns), ref_end(send->span)};
@@ -284,7 +283,7 @@ static GArray *standstills_of(const Waits *waits, const RefNode *station) {
     return pieces;
 }
 
-static gboolean stands_still(const Waits *waits, const RefNode *station) {
+static gboolean stands_still(const RefWaits *waits, const RefNode *station) {
     g_autoptr(GArray) pieces = standstills_of(waits, station);
     g_autoptr(GPtrArray) receives = receives_at(waits, station);
     gint64 still = 0, late = 0;
@@ -293,7 +292,7 @@ static gboolean stands_still(const Waits *waits, const RefNode *station) {
     return still > late;
 }
 
-static gboolean stands_still_at(const Waits *waits, const RefNode *station, gint64 time) {
+static gboolean stands_still_at(const RefWaits *waits, const RefNode *station, gint64 time) {
     g_autoptr(GArray) pieces = standstills_of(waits, station);
     g_autoptr(GPtrArray) receives = receives_at(waits, station);
     for (guint i = 0; i < pieces->len; i++)
@@ -303,12 +302,8 @@ static gboolean stands_still_at(const Waits *waits, const RefNode *station, gint
     return FALSE;
 }
 
-static gboolean runs_at(const RefNode *node, gint64 time) {
-    return node->span->begin_ns <= time && time < ref_end(node->span);
-}
-
 /* It was asked, and has not begun: its caller has done all that began before. */
-static Piece asking_of(const Waits *waits, const RefNode *station) {
+static Piece asking_of(const RefWaits *waits, const RefNode *station) {
     const RefNode *caller = station->parent;
     if (chain_of_station(waits, station) == 'c' || !is_wait(waits, caller)) return (Piece){0, 0};
     Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, ref_end(caller->span))};
@@ -320,17 +315,17 @@ static Piece asking_of(const Waits *waits, const RefNode *station) {
 }
 
 /* It does not wait for its reader yet: some of its calls are still to come. */
-static gboolean is_to_send_at(const Waits *waits, const RefNode *node, gint64 time) {
+static gboolean is_to_send_at(const RefWaits *waits, const RefNode *node, gint64 time) {
     const RefNode *last = node->children->len > 0 ? node->children->pdata[node->children->len - 1] : NULL;
-    return last != NULL && last->span->begin_ns > time && is_one_of(waits, node, "OpReadBlockProto");
+    return last != NULL && last->span->begin_ns > time && ref_is_one_of(waits, node, "OpReadBlockProto");
 }
 
-static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
+static gboolean works_at(const RefWaits *waits, RefNode *node, gint64 time) {
     if (node->span == NULL || node->station == NULL) return FALSE;
     if (node->station == node && stands_still_at(waits, node, time)) return TRUE;
-    if (node->station == node && station_of(waits, node->parent) == NULL && piece_has(asking_of(waits, node), time))
+    if (node->station == node && ref_station_of(waits, node->parent) == NULL && piece_has(asking_of(waits, node), time))
         return TRUE;
-    if (!runs_at(node, time)) return FALSE;
+    if (!ref_runs_at(node, time)) return FALSE;
     if (is_receive(waits, node)) {
         if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
         const RefNode *send = sent_by(waits, node);
@@ -339,10 +334,10 @@ static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
     return (!is_wait(waits, node) || is_to_send_at(waits, node, time)) && !child_runs_at(node, time);
 }
 
-static guint moments(const Waits *waits) { return (guint)((waits->to_ns - waits->from_ns) / waits->unit_ns); }
+static guint moments(const RefWaits *waits) { return (guint)((waits->to_ns - waits->from_ns) / waits->unit_ns); }
 
 /* One character for each moment, 'x': it works. */
-static char *work_of(const Waits *waits, RefNode *node) {
+static char *work_of(const RefWaits *waits, RefNode *node) {
     GString *work = g_string_new(NULL);
     for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns)
         g_string_append_c(work, works_at(waits, node, time) ? 'x' : '.');
@@ -350,8 +345,8 @@ static char *work_of(const Waits *waits, RefNode *node) {
 }
 
 /* Of a station below another one, for what either of the two is to blame. */
-static void find_doubts(const Waits *waits, RefNode *node) {
-    const gboolean any = node->station == node && node->span != NULL && station_of(waits, node->parent) != NULL;
+static void find_doubts(const RefWaits *waits, RefNode *node) {
+    const gboolean any = node->station == node && node->span != NULL && ref_station_of(waits, node->parent) != NULL;
     GString *late = g_string_new(NULL), *asked = g_string_new(NULL);
     for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns) {
         g_string_append_c(late, any && answer_is_late_at(waits, node, time) ? 'x' : '.');
@@ -371,7 +366,7 @@ static gboolean works_with(const RefNode *node, const RefNode *worker) {
 }
 
 /* For how long does anything work there for the same? Or: anything that does not receive. */
-static gint64 time_of(const Waits *waits, const RefNode *worker, gboolean without_receiving) {
+static gint64 time_of(const RefWaits *waits, const RefNode *worker, gboolean without_receiving) {
     gint64 time = 0;
     for (guint moment = 0; moment < moments(waits); moment++) {
         gboolean any = FALSE;
@@ -385,7 +380,7 @@ static gint64 time_of(const Waits *waits, const RefNode *worker, gboolean withou
     return time;
 }
 
-static gint64 received_at(const Waits *waits, const RefNode *worker) {
+static gint64 received_at(const RefWaits *waits, const RefNode *worker) {
     gint64 received = 0;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
@@ -395,11 +390,11 @@ static gint64 received_at(const Waits *waits, const RefNode *worker) {
     return received;
 }
 
-static gboolean is_link(const Waits *waits, const RefNode *worker) {
+static gboolean is_link(const RefWaits *waits, const RefNode *worker) {
     return received_at(waits, worker) > time_of(waits, worker, FALSE) / 2;
 }
 
-static const RefNode *any_worker(const Waits *waits, const RefNode *station, const char *scope) {
+static const RefNode *any_worker(const RefWaits *waits, const RefNode *station, const char *scope) {
     for (guint i = 0; station != NULL && i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
         const gboolean works = node->station == station && is_loaded(node);
@@ -409,65 +404,31 @@ static const RefNode *any_worker(const Waits *waits, const RefNode *station, con
 }
 
 /* Does it receive slowly since the station before it has a slow network? */
-static gboolean follows(const Waits *waits, const RefNode *worker) {
-    const RefNode *before = any_worker(waits, station_of(waits, worker->station->parent), worker->work_scope);
+static gboolean follows(const RefWaits *waits, const RefNode *worker) {
+    const RefNode *before = any_worker(waits, ref_station_of(waits, worker->station->parent), worker->work_scope);
     return before != NULL && is_link(waits, worker) && received_at(waits, before) > received_at(waits, worker) / 16;
 }
 
 /* Of the worker's station, with what those behind it receive slowly since its network is slow. */
-static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
+static gint64 weight_in_chain(const RefWaits *waits, const RefNode *worker) {
     gint64 weight = time_of(waits, worker, follows(waits, worker));
     if (!follows(waits, worker) && is_link(waits, worker)) weight /= 2;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *next = waits->tree->in_order->pdata[i];
-        if (next->station != next || station_of(waits, next->parent) != worker->station) continue;
+        if (next->station != next || ref_station_of(waits, next->parent) != worker->station) continue;
         next = any_worker(waits, next, worker->work_scope);
         if (next != NULL && follows(waits, next)) weight = MAX(weight, received_at(waits, next) / 2);
     }
     return weight;
 }
 
-/* By time, then in the pattern. */
-static gboolean is_later_call(const RefNode *a, const RefNode *b) {
-    if (a->span->begin_ns != b->span->begin_ns) return a->span->begin_ns > b->span->begin_ns;
-    if (ref_end(a->span) != ref_end(b->span)) return ref_end(a->span) > ref_end(b->span);
-    return a->pattern_node < b->pattern_node;
-}
-
-/* The last call of the last call, and so on, of one station; NULL: it makes none. */
-static RefNode *last_sent(const Waits *waits, const RefNode *node) {
-    RefNode *last = NULL;
-    for (guint i = 0; i < node->children->len; i++) {
-        RefNode *call = node->children->pdata[i];
-        if (station_of(waits, call) == call) continue;
-        if (last == NULL || is_later_call(call, last)) last = call;
-    }
-    RefNode *below = last != NULL ? last_sent(waits, last) : NULL;
-    return below != NULL ? below : last;
-}
-
-static gboolean arrives_at(const RefNode *station, gint64 time) {
-    if (station->sent == NULL || !runs_at(station, time)) return FALSE;
-    for (guint i = 0; i < station->children->len; i++)
-        if (ref_end(((RefNode *)station->children->pdata[i])->span) > time) return FALSE;
-    return TRUE;
-}
-
-static void find_arrivals(const Waits *waits, RefNode *node) {
-    GString *arrives = g_string_new(NULL);
-    if (is_one_of(waits, node, "OpReadBlockProto")) node->sent = last_sent(waits, node);
-    for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns)
-        g_string_append_c(arrives, arrives_at(node, time) ? 'x' : '.');
-    node->arrives = g_string_free(arrives, FALSE);
-}
-
-static gint64 weight_of(const Waits *waits, const RefNode *station, const char *scope) {
+static gint64 weight_of(const RefWaits *waits, const RefNode *station, const char *scope) {
     const RefNode *worker = any_worker(waits, station, scope);
     return worker != NULL ? weight_in_chain(waits, worker) : 0;
 }
 
 /* Of the station's process: of all its stations, for the same. received: how much of it they receive. */
-static gint64 load_of_process(const Waits *waits, const RefNode *station, const char *scope, gint64 *received) {
+static gint64 load_of_process(const RefWaits *waits, const RefNode *station, const char *scope, gint64 *received) {
     gint64 load = 0;
     *received = 0;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
@@ -481,7 +442,7 @@ static gint64 load_of_process(const Waits *waits, const RefNode *station, const 
 }
 
 /* Whose time it is when it works: of a packet that comes slowly, perhaps his who sends it. */
-static RefNode *credited(const Waits *waits, RefNode *worker) {
+static RefNode *credited(const RefWaits *waits, RefNode *worker) {
     RefNode *send = is_receive(waits, worker) ? sent_by(waits, worker) : NULL;
     if (send == NULL || send->station == NULL || !is_link(waits, worker)) return worker;
     const char *scope = worker->work_scope;
@@ -512,59 +473,8 @@ static void look_at(Worker *best, RefNode *node, gint64 weight) {
     if (best->node == NULL || is_better(&worker, best)) *best = worker;
 }
 
-/* Of two blocks that are on their way. */
-static gboolean is_later_arrival(const RefNode *a, const RefNode *b) {
-    const gsize from = strcspn(a->arrives, "x"), other = strcspn(b->arrives, "x");
-    if (from != other) return from > other;
-    return a->pattern_node != b->pattern_node ? a->pattern_node < b->pattern_node : a->place < b->place;
-}
-
-/* At which station it is; NULL: nothing is on its way. */
-static RefNode *who_sent(const Waits *waits, const RefNode *waiter, gint64 time) {
-    const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
-    RefNode *best = NULL;
-    for (guint i = 0; i < waits->tree->in_order->len; i++) {
-        RefNode *node = waits->tree->in_order->pdata[i];
-        if (node->work_scope == NULL || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
-        if (node->arrives[moment] == 'x' && (best == NULL || is_later_arrival(node, best))) best = node;
-    }
-    return best;
-}
-
-static gboolean has_sent(const RefNode *node, const char *scope) {
-    return node->work_scope != NULL && strcmp(node->work_scope, scope) == 0 && strchr(node->arrives, 'x') != NULL;
-}
-
-/* For how long readers waited for what the process of that station has sent, for each block. */
-static gint64 waited_each_ns(const Waits *waits, const RefNode *station, const char *scope) {
-    gint64 waited_ns = 0, blocks = 0;
-    for (guint i = 0; i < waits->tree->in_order->len; i++) {
-        const RefNode *node = waits->tree->in_order->pdata[i];
-        if (!has_sent(node, scope) || node->sent->span->tracer != station->sent->span->tracer) continue;
-        waited_ns += node->arrived_ns;
-        blocks++;
-    }
-    return waited_ns / blocks;
-}
-
-/* Does it come from two processes at least, and slowly from all? */
-static gboolean comes_slowly_from_all(const Waits *waits, const char *scope) {
-    gint64 least_ns = G_MAXINT64, most_ns = 0;
-    const RefNode *first = NULL;
-    gboolean several = FALSE;
-    for (guint i = 0; i < waits->tree->in_order->len; i++) {
-        const RefNode *node = waits->tree->in_order->pdata[i];
-        if (!has_sent(node, scope)) continue;
-        if (first == NULL) first = node;
-        several = several || node->sent->span->tracer != first->sent->span->tracer;
-        least_ns = MIN(least_ns, waited_each_ns(waits, node, scope));
-        most_ns = MAX(most_ns, waited_each_ns(waits, node, scope));
-    }
-    return several && least_ns >= most_ns / 4;
-}
-
 /* NULL: nobody. */
-static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time) {
+static RefNode *who_works(const RefWaits *waits, const RefNode *waiter, gint64 time) {
     const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
     Worker best = {NULL, 0};
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
@@ -577,14 +487,15 @@ static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time
     return best.node;
 }
 
-static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
+static void own_time(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
     if (!waits->meet || node->wait_scope == NULL) {
         node->critical_ns += to - from;
         return;
     }
+    ref_count_packet(waits, node, from, to);
     for (gint64 time = from; time < to; time += waits->unit_ns) {
         RefNode *worker = who_works(waits, node, time);
-        RefNode *sender = worker == NULL && to - from >= 1000000 ? who_sent(waits, node, time) : NULL;
+        RefNode *sender = worker == NULL && to - from >= 1000000 ? ref_who_sent(waits, node, time) : NULL;
         if (worker != NULL) {
             worker->worked_ns += waits->unit_ns;
         } else if (sender != NULL) {
@@ -596,22 +507,12 @@ static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) 
     }
 }
 
-/* What comes slowly from all is slow at the reader: it stays with him. */
-static void count_arrivals(const Waits *waits) {
-    for (guint i = 0; i < waits->tree->in_order->len; i++) {
-        RefNode *node = waits->tree->in_order->pdata[i];
-        if (node->given_ns > 0 && comes_slowly_from_all(waits, node->wait_scope)) node->critical_ns += node->given_ns;
-        if (node->arrived_ns > 0 && !comes_slowly_from_all(waits, node->work_scope))
-            node->sent->critical_ns += node->arrived_ns;
-    }
-}
-
-static void find_workers(Waits *waits) {
+static void find_workers(RefWaits *waits) {
     const GPtrArray *nodes = waits->tree->in_order;
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
         node->place = i;
-        node->station = station_of(waits, node);
+        node->station = ref_station_of(waits, node);
     }
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
@@ -621,7 +522,7 @@ static void find_workers(Waits *waits) {
         RefNode *node = nodes->pdata[i];
         node->work = work_of(waits, node);
         find_doubts(waits, node);
-        find_arrivals(waits, node);
+        ref_find_arrivals(waits, node);
         if (node->station != NULL) node->work_scope = scope_of(waits, node, chain_of_station(waits, node->station));
         if (is_wait(waits, node)) node->wait_scope = scope_of(waits, node, chain_of_wait(waits, node));
     }
@@ -638,7 +539,7 @@ static void find_workers(Waits *waits) {
             node->weight = weight_of(waits, node->credited->station, node->work_scope);
         }
         if (strchr(node->late_answers, 'x') == NULL && strchr(node->asked, 'x') == NULL) continue;
-        const RefNode *before = station_of(waits, node->parent);
+        const RefNode *before = ref_station_of(waits, node->parent);
         gint64 received;
         const gint64 own = load_of_process(waits, node, node->work_scope, &received);
         const gint64 other = load_of_process(waits, before, node->work_scope, &received);
@@ -651,13 +552,13 @@ static void find_workers(Waits *waits) {
 
 static const char *const operations_name = "RDD:HadoopRDD";
 
-static gboolean takes_turns(const Waits *waits, const RefNode *node) {
+static gboolean takes_turns(const RefWaits *waits, const RefNode *node) {
     const RefNode *caller = node->parent;
-    return is_one_of(waits, node, operations_name) && caller->span != NULL &&
-           !is_one_of(waits, caller, operations_name) && !(waits->meet && is_wait(waits, caller));
+    return ref_is_one_of(waits, node, operations_name) && caller->span != NULL &&
+           !ref_is_one_of(waits, caller, operations_name) && !(waits->meet && is_wait(waits, caller));
 }
 
-static void add_calls(const Waits *waits, GPtrArray *calls, const RefNode *node, gboolean of_operation) {
+static void add_calls(const RefWaits *waits, GPtrArray *calls, const RefNode *node, gboolean of_operation) {
     for (guint i = 0; i < node->children->len; i++) {
         RefNode *child = node->children->pdata[i];
         if (!of_operation && takes_turns(waits, child))
@@ -674,14 +575,14 @@ static gint by_begin(gconstpointer a, gconstpointer b) {
 }
 
 /* With those of its operations. */
-static GPtrArray *calls_of(const Waits *waits, const RefNode *node) {
+static GPtrArray *calls_of(const RefWaits *waits, const RefNode *node) {
     GPtrArray *calls = g_ptr_array_new();
     add_calls(waits, calls, node, FALSE);
     g_ptr_array_sort(calls, by_begin);
     return calls;
 }
 
-static guint64 computed_ns(const Waits *waits, const RefNode *operation) {
+static guint64 computed_ns(const RefWaits *waits, const RefNode *operation) {
     const guint64 covered = (guint64)(ref_end(operation->span) - operation->span->begin_ns - operation->self_ns);
     SpanCursor cursor = span_cursor(operation->span);
     SpanAnnotation annotation;
@@ -703,7 +604,7 @@ static gint last_begun_first(gconstpointer a, gconstpointer b) {
 }
 
 /* Of what is the caller's own, operations take what they computed. */
-static void share_with_operations(const Waits *waits, RefNode *node) {
+static void share_with_operations(const RefWaits *waits, RefNode *node) {
     g_autoptr(GPtrArray) operations = g_ptr_array_new();
     for (guint i = 0; i < node->children->len; i++)
         if (takes_turns(waits, node->children->pdata[i])) g_ptr_array_add(operations, node->children->pdata[i]);
@@ -718,14 +619,14 @@ static void share_with_operations(const Waits *waits, RefNode *node) {
 
 /* ---- the critical path ---- */
 
-static RefNode *last_to_end(const Waits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
+static RefNode *last_to_end(const RefWaits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
     g_autoptr(GPtrArray) calls = calls_of(waits, node);
     RefNode *last = NULL;
     gint64 begin, end, last_begin = 0, last_end = 0;
     for (guint i = 0; i < calls->len; i++) {
         RefNode *child = calls->pdata[i];
         if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
-        if (waits->meet && is_one_of(waits, child, "dataStreamer")) continue; /* it goes on beside its caller */
+        if (waits->meet && ref_is_one_of(waits, child, "dataStreamer")) continue; /* it goes on beside its caller */
         gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
         if (last != NULL && end == last_end && begin == last_begin && child->span->begin_ns == last->span->begin_ns)
             better = child->pattern_node < last->pattern_node; /* else the first in the tree */
@@ -737,7 +638,7 @@ static RefNode *last_to_end(const Waits *waits, RefNode *node, gint64 from, gint
     return last;
 }
 
-static void critical_path(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
+static void critical_path(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
     gint64 cursor = to, begin, end;
     RefNode *child;
     while ((child = last_to_end(waits, node, from, to, cursor)) != NULL) {
@@ -751,7 +652,7 @@ static void critical_path(const Waits *waits, RefNode *node, gint64 from, gint64
 }
 
 void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
-    Waits waits = {tree, world, unit_ns, G_MAXINT64, G_MININT64, FALSE};
+    RefWaits waits = {tree, world, unit_ns, G_MAXINT64, G_MININT64, FALSE};
     for (guint i = 0; i < tree->in_order->len; i++) {
         const RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL) continue;
@@ -774,5 +675,5 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
         RefNode *node = tree->in_order->pdata[i];
         node->critical_ns += node->worked_ns;
     }
-    count_arrivals(&waits);
+    ref_count_arrivals(&waits);
 }

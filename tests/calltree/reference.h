@@ -29,6 +29,7 @@ struct RefNode {
     char *arrives;     /* of a station that sends a block, as work: all is sent, and on its way to the reader */
     RefNode *sent;     /* of such a station: its last call */
     gint64 arrived_ns; /* of such a station: for so long readers waited for what was on its way */
+    guint packets;     /* of such a station: that were asked for while any was on its way */
     gint64 given_ns;   /* of who waits: for so long he waited for that */
     char *work_scope;  /* for whom it works; NULL: for nobody */
     char *wait_scope;  /* whom it waits for; NULL: its time is its own */

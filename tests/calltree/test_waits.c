@@ -19,14 +19,14 @@ static guint32 name_of(const World *world, const char *text) {
 
 typedef struct Row {
     guint id, parent;  /* 0: none */
-    const char *name;  /* "function", and one of: " @stream", " =exclusiveNs", OTHER */
+    const char *name;  /* "function", and one of: " @stream", " =exclusiveNs", OTHER, THIRD, NEAR */
     gint64 begin, end; /* milliseconds */
     gint64 critical;
 } Row;
 
 typedef struct Case {
     const char *name;
-    Row rows[12];
+    Row rows[13];
 } Case;
 
 #define WAIT    "waitForAckedSeqno"
@@ -35,7 +35,9 @@ typedef struct Case {
 #define DISK    "ReplicaOutputStreams#writeDataToDisk"
 #define OP      "OpWriteBlockProto"
 #define SPARK   "RDD:HadoopRDD"
-#define OTHER   " &" /* of another process */
+#define OTHER   " &" /* of another process, on another host */
+#define THIRD   " +" /* on a third one */
+#define NEAR    " %" /* on the first host */
 #define READER  "BlockReaderRemote#new"
 #define PIECE   "BlockReaderRemote2#readNextPacket"
 #define SERVE   "OpReadBlockProto"
@@ -241,17 +243,67 @@ static const Case cases[] = {
     {"what comes slowly from all DataNodes is slow at the reader",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 60, 1},
       {2, 1, READER, 0, 1, 0},
-      {3, 2, SERVE, 0, 30, 0},
-      {4, 3, "sendBlock", 0, 4, 4},
+      {3, 2, SERVE OTHER, 0, 30, 0},
+      {4, 3, "sendBlock" OTHER, 0, 4, 4},
       {5, 1, PIECE, 1, 29, 25},
       {6, 1, READER, 29, 30, 0},
-      {7, 6, SERVE OTHER, 29, 60, 0},
-      {8, 7, "sendBlock" OTHER, 29, 34, 5},
+      {7, 6, SERVE THIRD, 29, 60, 0},
+      {8, 7, "sendBlock" THIRD, 29, 34, 5},
       {9, 1, PIECE, 30, 59, 25}}},
+    {"a short block comes as slowly as a long one, by packet",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 100, 2},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE OTHER, 0, 12, 0},
+      {4, 3, "sendBlock" OTHER, 0, 1, 1},
+      {5, 1, PIECE, 1, 11, 10},
+      {6, 1, READER, 11, 12, 0},
+      {7, 6, SERVE THIRD, 11, 99, 0},
+      {8, 7, "sendBlock" THIRD, 11, 13, 2},
+      {9, 1, PIECE, 12, 42, 29},
+      {10, 1, PIECE, 42, 70, 28},
+      {11, 1, PIECE, 70, 98, 28}}},
+    {"what comes fast from the reader's own host says nothing of his network",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 100, 14},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE NEAR, 0, 4, 0},
+      {4, 3, "sendBlock" NEAR, 0, 1, 1},
+      {5, 1, PIECE, 1, 2, 1},
+      {6, 1, READER, 4, 5, 0},
+      {7, 6, SERVE OTHER, 4, 46, 0},
+      {8, 7, "sendBlock" OTHER, 4, 6, 2},
+      {9, 1, PIECE, 5, 45, 39},
+      {10, 1, READER, 46, 47, 0},
+      {11, 10, SERVE THIRD, 46, 90, 0},
+      {12, 11, "sendBlock" THIRD, 46, 48, 2},
+      {13, 1, PIECE, 47, 89, 41}}},
+    {"a reader waits for a DataNode that nobody sees, and has a block open that was sent",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 100, 15},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE OTHER, 0, 99, 0},
+      {4, 3, "sendBlock" OTHER, 0, 3, 4},
+      {5, 1, PIECE, 1, 4, 0},
+      {6, 1, READER, 10, 40, 30},
+      {7, 1, PIECE, 40, 90, 50},
+      {8, 1, PIECE, 98, 99, 1}}},
+    {"of two blocks that were sent it is not known which the reader waits for",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 100, 12},
+      {2, 1, READER, 0, 1, 0},
+      {3, 2, SERVE OTHER, 0, 99, 0},
+      {4, 3, "sendBlock" OTHER, 0, 3, 1},
+      {5, 1, READER, 1, 2, 0},
+      {6, 5, SERVE THIRD, 1, 99, 0},
+      {7, 6, "sendBlock" THIRD, 1, 4, 1},
+      {8, 1, PIECE, 4, 90, 86}}},
+    {"a DataNode's answer is asked for beside a block that was sent",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 50, 10},
+      {2, 1, READER, 0, 40, 37},
+      {3, 1, READER, 0, 1, 0},
+      {4, 3, SERVE OTHER, 0, 50, 0},
+      {5, 4, "sendBlock" OTHER, 0, 3, 3}}},
     {"a reader has left what is on its way to him, and waits for another DataNode",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 40, 11},
       {2, 1, READER, 0, 1, 0},
-      {3, 2, SERVE, 0, 40, 0},
+      {3, 2, SERVE, 0, 12, 0},
       {4, 3, "sendBlock", 0, 2, 1},
       {5, 1, READER, 10, 11, 0},
       {6, 5, SERVE OTHER, 10, 40, 2},
@@ -287,17 +339,29 @@ static const Case cases[] = {
       {5, 0, SPARK " =1", 0, 9, 9}}},
 };
 
+/* Each on a host of its own, which is not that of the first process. */
+static guint tracer_of(guint server) { return 4 * (1 + server); }
+
+static guint process_of(const char *word) {
+    switch (word != NULL ? word[0] : 0) {
+    case '&': return tracer_of(0);
+    case '+': return tracer_of(1);
+    case '%': return 1;
+    default: return 0;
+    }
+}
+
 static void add_row(const World *world, GByteArray *bytes, const Row *row) {
     g_auto(GStrv) words = g_strsplit_set(row->name, " ", 2);
-    const gboolean other = words[1] != NULL && words[1][0] == '&';
+    const guint process = process_of(words[1]);
     const SpanRec head = {.id = {TRACE, row->id},
                           .begin_ns = row->begin * NS_PER_MS,
                           .duration_ns = (row->end - row->begin) * NS_PER_MS,
                           .name = name_of(world, words[0]),
-                          .tracer = world_tracer(world, other ? 1 : 0)};
+                          .tracer = world_tracer(world, process)};
     SpanBuilder builder = span_builder_begin(bytes, &head);
     if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
-    if (words[1] != NULL && !other) {
+    if (words[1] != NULL && process == 0) {
         const guint32 key = world_key(world, words[1][0] == '@' ? WORLD_STREAM : WORLD_COMPUTED);
         g_autofree char *ms = g_strconcat(words[1] + 1, "000000", NULL);
         span_builder_annotation(&builder, key, ms, (guint32)strlen(ms));
@@ -425,7 +489,7 @@ static guint add_call(Maker *m, const char *name, guint parent, gint64 from_ns, 
 }
 
 static void add_stage(Maker *m, const Pipeline *p, guint stage, guint op) {
-    m->tracer = 1 + stage;
+    m->tracer = tracer_of(stage);
     m->skew_ns = p->skew_ns[stage];
     const guint answers =
         add_call(m, "PacketResponder#run", op, p->receive_from[stage][0], p->answered[stage][PACKETS - 1]);
@@ -457,7 +521,7 @@ static GByteArray *pipeline_spans(const Pipeline *p, const World *world) {
     add_call(&m, WAIT, root, p->queued[PACKETS - 1], end_ns);
 
     for (guint stage = 0; stage < p->stages; stage++) {
-        m.tracer = 1 + stage;
+        m.tracer = tracer_of(stage);
         m.skew_ns = p->skew_ns[stage];
         op = add_call(&m, OP, op, 0, end_ns);
         add_stage(&m, p, stage, op);
@@ -479,7 +543,7 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         all_ns += times->critical_ns[i];
         for (guint stage = 0; stage < STAGES_MAX; stage++) {
-            if (tree->span[i]->tracer != world_tracer(world, 1 + stage)) continue;
+            if (tree->span[i]->tracer != world_tracer(world, tracer_of(stage))) continue;
             shares[stage] += 100 * (double)times->critical_ns[i] / lost_ns;
         }
     }
@@ -563,74 +627,83 @@ typedef struct Reading {
     gint64 disk_us, link_us;
     gint64 take_us, compute_us; /* the reader copies and checks a packet, and then does something else */
     guint buffer, window;       /* so many packets are in the sender's socket, and in the reader's */
+    guint reader;               /* his tracer: on the host of the first DataNode, or not */
+    guint last_pieces;          /* packets of the blocks of the last DataNode */
     gint64 skew_ns[SERVERS];
 } Reading;
 
 /* What happens to each packet of a block, in the reader's time. */
 typedef struct Block {
+    guint n;
     gint64 from_ns, read[PIECES], sent[PIECES], left[PIECES], asked[PIECES], taken[PIECES];
 } Block;
 
 static void block_run(Block *b, GRand *rand, const Reading *r, guint server, gint64 from_ns) {
-    const gboolean slow = server == r->slow || r->slow == SERVERS;
+    const gboolean slow = server == r->slow || r->slow == SERVERS, near = r->reader != 0 && server == 0;
     b->from_ns = from_ns;
-    for (guint i = 0; i < PIECES; i++) {
+    b->n = server + 1 == SERVERS ? r->last_pieces : PIECES;
+    for (guint i = 0; i < b->n; i++) {
         b->read[i] = (i > 0 ? b->sent[i - 1] : from_ns + 200 * US) + service_ns(rand, slow ? r->disk_us : 50);
         b->sent[i] = MAX(b->read[i] + 5 * US, before(b->left, i, r->buffer));
         const gint64 free_ns = MAX(before(b->left, i, 1), before(b->taken, i, r->window));
-        b->left[i] = MAX(b->read[i], free_ns) + service_ns(rand, slow ? r->link_us : 50);
+        b->left[i] = MAX(b->read[i], free_ns) + service_ns(rand, slow && !near ? r->link_us : 50);
         b->asked[i] = i > 0 ? b->taken[i - 1] + r->compute_us * US : from_ns + 300 * US;
         b->taken[i] = MAX(b->asked[i], b->left[i]) + r->take_us * US;
     }
 }
 
 static void add_block(Maker *m, const Reading *r, const Block *b, guint root, guint server) {
-    const gint64 from_ns = b->from_ns, asked_ns = from_ns + 100 * US, end_ns = b->sent[PIECES - 1] + 20 * US;
+    const gint64 from_ns = b->from_ns, asked_ns = from_ns + 100 * US, end_ns = b->sent[b->n - 1] + 20 * US;
     const guint reader = add_call(m, READER, root, from_ns, from_ns + 300 * US);
-    for (guint i = 0; i < PIECES; i++) add_call(m, PIECE, root, b->asked[i], b->taken[i]);
-    m->tracer = 1 + server;
+    for (guint i = 0; i < b->n; i++) add_call(m, PIECE, root, b->asked[i], b->taken[i]);
+    m->tracer = tracer_of(server);
     m->skew_ns = r->skew_ns[server];
-    const guint serve = add_call(m, SERVE, reader, asked_ns, MAX(b->taken[PIECES - 1], end_ns) + 50 * US);
+    const guint serve = add_call(m, SERVE, reader, asked_ns, MAX(b->taken[b->n - 1], end_ns) + 50 * US);
     add_call(m, "BlockSender#new", serve, asked_ns, asked_ns + 50 * US);
     const guint sending = add_call(m, "sendBlock", serve, from_ns + 200 * US, end_ns);
-    for (guint i = 0; i < PIECES; i++) {
+    for (guint i = 0; i < b->n; i++) {
         const gint64 begin_ns = i > 0 ? b->sent[i - 1] : from_ns + 200 * US;
         const guint packet = add_call(m, "BlockSender#sendPacket", sending, begin_ns, b->sent[i]);
         add_call(m, "FileIoProvider#transferToSocketFully", packet, begin_ns + US, b->sent[i]);
     }
     add_call(m, "BlockSender#sendPacket", sending, end_ns - 10 * US, end_ns); /* the last one is empty */
-    m->tracer = 0;
+    m->tracer = r->reader;
     m->skew_ns = 0;
 }
 
 static GByteArray *reading_spans(const Reading *r, GRand *rand, const World *world) {
-    Maker m = {.world = world, .bytes = g_byte_array_new(), .last_id = 1};
+    Maker m = {.world = world, .bytes = g_byte_array_new(), .last_id = 1, .tracer = r->reader};
     gint64 end_ns = 0;
     for (guint i = 0; i < BLOCKS; i++) {
         Block block;
         block_run(&block, rand, r, i % SERVERS, end_ns + 100 * US);
         add_block(&m, r, &block, 1, i % SERVERS);
-        end_ns = block.taken[PIECES - 1];
+        end_ns = block.taken[block.n - 1];
     }
     m.last_id = 0;
     add_call(&m, "a", 0, 0, end_ns + 100 * US);
     return m.bytes;
 }
 
-/* A reader who is slow himself, or his network, or what is slow at one DataNode: its disk, or its network. */
-typedef enum { READ_SLOWLY, READ_SLOW_READER, READ_SLOW_DISK, READ_SLOW_NETWORK, READ_KINDS } ReadKind;
+/* A reader who is slow himself, or his network (also where one DataNode is on his host, and one has short blocks only),
+ * or what is slow at one DataNode: its disk, or its network. */
+typedef enum { READ_SLOWLY, READ_SLOW_READER, READ_UNEQUAL, READ_SLOW_DISK, READ_SLOW_NETWORK, READ_KINDS } ReadKind;
 
 static Reading reading_make(GRand *rand, ReadKind kind) {
-    Reading r = {.slow = SERVERS, .disk_us = 50, .link_us = 50, .take_us = 40, .compute_us = 20};
+    Reading r = {.slow = SERVERS, .disk_us = 50, .link_us = 50, .take_us = 40, .compute_us = 20, .last_pieces = PIECES};
     r.buffer = (guint)g_rand_int_range(rand, 1, 2 * (gint32)PIECES);
     r.window = (guint)g_rand_int_range(rand, 1, 2 * (gint32)PIECES);
     if (kind == READ_SLOWLY) {
         r.take_us = g_rand_int_range(rand, 300, 900);
         r.compute_us = g_rand_int_range(rand, 2000, 5000);
         r.buffer = PIECES;
-    } else if (kind == READ_SLOW_READER) {
+    } else if (kind == READ_SLOW_READER || kind == READ_UNEQUAL) {
         r.link_us = g_rand_int_range(rand, 5000, 130000);
         r.buffer = PIECES;
+        if (kind == READ_UNEQUAL) {
+            r.reader = tracer_of(0) + 1;
+            r.last_pieces = (guint)g_rand_int_range(rand, 1, 4);
+        }
     } else {
         r.slow = (guint)g_rand_int_range(rand, 0, (gint32)SERVERS);
         *(kind == READ_SLOW_DISK ? &r.disk_us : &r.link_us) = g_rand_int_range(rand, 5000, 130000);
@@ -669,7 +742,9 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/calltree/waits/pipelines", NULL, test_pipelines);
     g_test_add_data_func("/calltree/waits/pipelines, clocks apart", "skewed", test_pipelines);
     g_test_add_func("/calltree/waits/pipelines, one stands still", test_standing);
-    static const char *const kinds[READ_KINDS] = {"slow reader", "reader's network", "slow disk", "slow network"};
+    static const char *const kinds[READ_KINDS] = {"slow reader", "reader's network",
+                                                  "reader's network, one block near and one short", "slow disk",
+                                                  "slow network"};
     for (guint i = 0; i < READ_KINDS; i++) {
         g_autofree char *path = g_strdup_printf("/calltree/waits/reading, %s", kinds[i]);
         g_test_add_data_func(path, GUINT_TO_POINTER(i), test_reading);

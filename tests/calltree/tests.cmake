@@ -1,7 +1,8 @@
 set(CALLTREE_HELP ${CMAKE_CURRENT_LIST_DIR}/world.c ${CMAKE_CURRENT_LIST_DIR}/forest.c)
 plumb_test(test_calltree_forests
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_forests.c ${CMAKE_CURRENT_LIST_DIR}/reference.c
-        ${CMAKE_CURRENT_LIST_DIR}/reference_tree.c ${CMAKE_CURRENT_LIST_DIR}/reference_pattern.c ${CALLTREE_HELP}
+        ${CMAKE_CURRENT_LIST_DIR}/reference_tree.c ${CMAKE_CURRENT_LIST_DIR}/reference_pattern.c
+        ${CMAKE_CURRENT_LIST_DIR}/reference_arrivals.c ${CALLTREE_HELP}
     LINK plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base)
 plumb_test(test_calltree_dist
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_dist.c ${CALLTREE_HELP}
