@@ -112,6 +112,7 @@ guint8 hdfs_call_does(const char *name) {
         {"hsync", DOES_SEND},
         {"DFSOutputStream#close", DOES_SEND},
         {"OpWriteBlockProto", DOES_TAKE},
+        {"OpReadBlockProto", DOES_GIVE},
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(known); i++)

@@ -31,7 +31,8 @@ typedef enum {
     DOES_FETCH = 8,        /* takes bytes from a DataNode: the span says how many */
     DOES_FETCH_LOCAL = 16, /* takes them from a file of the own host (short-circuit) */
     DOES_SEND = 32,        /* waits for the pipeline of a block that it writes */
-    DOES_TAKE = 64         /* of a DataNode: its part of such a pipeline, with all below it there */
+    DOES_TAKE = 64,        /* of a DataNode: its part of such a pipeline, with all below it there */
+    DOES_GIVE = 128        /* of a DataNode: sends a block, and then waits for its reader to have it */
 } CallDoes;
 guint8 hdfs_call_does(const char *name); /* 0: none of these */
 

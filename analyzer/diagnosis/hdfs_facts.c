@@ -21,6 +21,7 @@ typedef struct Place {
     guint32 before, after;     /* in its list; 0: none, for node 0 is in no list */
     guint32 above[SIDE_COUNT]; /* the nearest listed node of each side above it; 0: none */
     gint64 waited_ns;          /* for pipelines, by this call itself */
+    gint64 called_ns;          /* when the last of its calls had ended */
     guint32 below;             /* listed nodes of its side that run and whose nearest one above it is */
     guint8 list;
     gboolean runs;
@@ -98,6 +99,11 @@ static void find_places(Sweep *sweep, guint32 root) {
         place->outside = application && was_outside;
         place->beside = node->class == CALL_ASYNC || (up && up->beside);
         place->opening = (node->does & DOES_OPEN) || (up && up->opening);
+        if (i != root) {
+            Place *caller = &sweep->places[tree->parent[i]];
+            caller->called_ns = MAX(caller->called_ns, tree->to_ns[i]);
+        }
+        place->called_ns = G_MININT64;
         place->takes = side_of(node) == SIDE_SERVER && ((node->does & DOES_TAKE) || (up && up->takes));
         if (place->takes && sweep->critical_ns) sweep->path_ns += MAX(sweep->critical_ns[i], 0);
 
@@ -222,6 +228,13 @@ static gboolean is_asked(const Sweep *sweep, guint32 client, guint32 other, gint
            sweep->nodes[other].role == ROLE_DATANODE && tree->from_ns[other] >= until_ns;
 }
 
+/* A DataNode has sent a block: it is on its way to the reader. */
+static gboolean is_sent(const Sweep *sweep, guint32 server, gint64 from_ns) {
+    const Place *place = &sweep->places[server];
+    return sweep->nodes[server].does & DOES_GIVE && sweep->tree->end[server] > server + 1 &&
+           place->called_ns <= from_ns;
+}
+
 /* Nobody is seen to work: the network's, but for the client's own sleeps. */
 static void blame_network(Sweep *sweep, guint32 client, guint32 other, gint64 ns) {
     const gboolean sleeps = sweep->nodes[client].class == CALL_SLEEP;
@@ -259,7 +272,7 @@ static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
         if (sweep->places[client].waited_ns > sweep->places[sweep->waiter].waited_ns) sweep->waiter = client;
         return;
     }
-    if (server) {
+    if (server && !is_sent(sweep, server, from_ns)) {
         blame_server(sweep, server, ns);
         return;
     }
