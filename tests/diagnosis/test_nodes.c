@@ -703,6 +703,7 @@ static void test_classes(void) {
         {"FileIoProvider#transferToSocketFully", ROLE_DATANODE, WORK_TRANSFER},
         {"FileIoProvider#sync", ROLE_DATANODE, WORK_DISK_WRITE},
         {"PacketReceiver#mirrorPacketTo", ROLE_DATANODE, WORK_NETWORK},
+        {"BlockSender#writeToSocket", ROLE_DATANODE, WORK_SENDING},
         {"BlockSender#sendPacket", ROLE_DATANODE, WORK_PROCESSOR},
         {"OpReadBlockProto", ROLE_DATANODE, WORK_STANDSTILL},
         {"OpBlockChecksumProto", ROLE_DATANODE, WORK_NONE},
@@ -729,6 +730,7 @@ static void test_waited(void) {
     g_assert_true(work_is_waited("OpWriteBlockProto", ROLE_DATANODE));
     g_assert_true(work_is_waited("OpReadBlockProto", ROLE_DATANODE));
     g_assert_true(work_is_waited("PacketReceiver#receiveNextPacket", ROLE_DATANODE));
+    g_assert_true(work_is_waited("BlockSender#writeToSocket", ROLE_DATANODE));
     g_assert_false(work_is_waited("PacketReceiver#mirrorPacketTo", ROLE_DATANODE));
     g_assert_false(work_is_waited("BlockReaderRemote2#readNextPacket", ROLE_CLIENT));
     g_assert_true(work_waits_for_datanode("waitForAckedSeqno", ROLE_CLIENT));

@@ -25,6 +25,7 @@ typedef struct Reads {
     double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
     gboolean always;                 /* not from SLOW_MINUTE on only */
     double scale;                    /* of the disks' times; 0: 1 */
+    gboolean arrives;                /* what it has sent is on its way for long from then on */
     gboolean pauses;                 /* it stands still again and again from then on */
     gboolean stopped;                /* it does nothing from then on: who reads from it waits for a minute */
     guint minutes;
@@ -85,6 +86,15 @@ static gint64 standing_us(const Reads *reads, guint node, guint minute, guint i)
     return reads->pauses && node == SLOW_NODE && minute >= SLOW_MINUTE && i % 2 == 1 ? 1500000 : 0;
 }
 
+/* The last header of a block: until its reader has it all. */
+static gint64 add_last(Reads *reads, guint node, guint minute, SpanRow parent) {
+    SpanRow last = parent;
+    last.name = "BlockSender#writeToSocket";
+    last.duration_us = 10;
+    add_span(reads, last);
+    return 10 + (node == SLOW_NODE && minute >= SLOW_MINUTE ? around(reads, 800000) : 0);
+}
+
 static void add_read(Reads *reads, guint node, guint minute, guint i) {
     if (reads->stopped && node == SLOW_NODE && minute >= SLOW_MINUTE) {
         if (i == 0) add_read_of_stopped(reads, minute, i);
@@ -105,6 +115,10 @@ static void add_read(Reads *reads, guint node, guint minute, guint i) {
     for (guint k = 0; k < PACKETS; k++) {
         packet.begin_us = begin_us + late_us + 600 + length_us;
         length_us += add_packet(reads, node, minute, packet);
+    }
+    if (reads->arrives) {
+        packet.begin_us = begin_us + late_us + 600 + length_us;
+        length_us += add_last(reads, node, minute, packet);
     }
     const guint64 last = reads->span;
 
@@ -448,6 +462,20 @@ static void test_slow_socket(void) {
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
 }
 
+/* Nor does it show in the DataNode's own calls when blocks fit its socket. */
+static void test_on_its_way(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .arrives = TRUE, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow");
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(json_array_get(rows, 0), "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(json_array_get(rows, 0), "class"), ==, "sending");
+    g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
+}
+
 /* A stage whose tasks read from the node while it is slow, and wait for its disk. */
 static void add_stage(Fixture *fixture) {
     g_autoptr(SparkRecords) records = spark_records_new();
@@ -580,6 +608,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/nodes/predict", test_predict);
     g_test_add_func("/query/nodes/slowdowns", test_slowdowns);
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
+    g_test_add_func("/query/nodes/on-its-way", test_on_its_way);
     g_test_add_func("/query/nodes/standstill", test_standstill);
     g_test_add_func("/query/nodes/healthy", test_healthy);
     g_test_add_func("/query/nodes/period", test_period);

@@ -30,11 +30,13 @@ static gboolean explains_class(const Spell *cause, const Spell *spell) {
     if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
     if (class == WORK_STANDSTILL) return strength(cause) >= strength(spell);
     if (of == WORK_STANDSTILL)
-        return (class == WORK_NETWORK || class == WORK_DISK_WRITE || class == WORK_PROCESSOR) &&
+        return (class == WORK_NETWORK || class == WORK_SENDING || class == WORK_DISK_WRITE ||
+                class == WORK_PROCESSOR) &&
                strength(cause) > strength(spell);
     if (class == WORK_PROCESSOR) return strength(cause) >= PROCESSOR_SHARE * strength(spell);
     if (of == WORK_PROCESSOR) return strength(spell) < PROCESSOR_SHARE * strength(cause);
-    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK;
+    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK || class == WORK_SENDING;
+    if (of == WORK_SENDING) return class == WORK_NETWORK;
     if (of == WORK_QUEUE) return class == WORK_LOCK || class == WORK_EDIT_LOG;
     return FALSE;
 }

@@ -26,7 +26,7 @@ static const Rule server_rules[] = {
     {"RPC#queue", WORK_QUEUE},
     {"PacketReceiver#receiveNextPacket", WORK_NETWORK},
     {"PacketReceiver#mirrorPacketTo", WORK_NETWORK},
-    {"BlockSender#writeToSocket", WORK_NONE}, /* a header, into the socket's buffer: no link is slow enough to show */
+    {"BlockSender#writeToSocket", WORK_SENDING},
     /* They wait: for calls of the NameNode, for other DataNodes, for the next order of a client. */
     {"BPServiceActor#*", WORK_NONE},
     {"BPOfferService#*", WORK_NONE},
@@ -108,20 +108,21 @@ gboolean work_waits_for_datanode(const char *name, Role role) {
 }
 
 gboolean work_is_waited(const char *name, Role role) {
-    return work_class(name, role) == WORK_STANDSTILL ||
+    const WorkClass class = work_class(name, role);
+    return class == WORK_STANDSTILL || class == WORK_SENDING ||
            (role == ROLE_DATANODE && strcmp(name, "PacketReceiver#receiveNextPacket") == 0);
 }
 
 const char *work_class_name(WorkClass class) {
-    static const char *const names[WORK_CLASSES] = {"none",      "disk-read",  "disk-write",     "transfer", "network",
-                                                    "processor", "standstill", "silent",         "queue",    "lock",
-                                                    "edit-log",  "client",     "client-network", "spark"};
+    static const char *const names[WORK_CLASSES] = {"none",    "disk-read", "disk-write", "transfer",       "network",
+                                                    "sending", "processor", "standstill", "silent",         "queue",
+                                                    "lock",    "edit-log",  "client",     "client-network", "spark"};
     return names[class];
 }
 
 const char *work_class_layer(WorkClass class) {
     static const char *const layers[WORK_CLASSES] = {
-        "none",      "disk",  "disk",          "disk or network", "network", "processor", "processor",
-        "no answer", "queue", "NameNode lock", "edit log",        "client",  "network",   "processor"};
+        "none",      "disk",  "disk",          "disk or network", "network", "network", "processor", "processor",
+        "no answer", "queue", "NameNode lock", "edit log",        "client",  "network", "processor"};
     return layers[class];
 }

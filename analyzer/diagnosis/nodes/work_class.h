@@ -9,8 +9,12 @@ typedef enum {
     WORK_NONE,
     WORK_DISK_READ,
     WORK_DISK_WRITE,
-    WORK_TRANSFER,  /* from disk to socket in one call: statistics cannot tell which of both it waited for */
-    WORK_NETWORK,   /* a server's ends of connections */
+    WORK_TRANSFER, /* from disk to socket in one call: statistics cannot tell which of both it waited for */
+    WORK_NETWORK,  /* a server's ends of connections */
+    /* Headers, into a socket's buffer: no link is slow enough to show in them. With the last one a block is on its way to
+     * its reader, whose waits are the call's critical time then (docs/call-trees.md, "Through waits"). A class of its
+     * own: most calls have none of it. */
+    WORK_SENDING,
     WORK_PROCESSOR, /* a server's other work */
     /* A server that does nothing while others wait for it. Its time is the critical one of its operations. */
     WORK_STANDSTILL,

@@ -167,10 +167,12 @@ static gboolean add_holder(const Cluster *cluster, const SpellFacts *facts, json
 /* Is it the network, of a host that is the end of links? Which of its transfers then tell: of reads, or of writes. */
 static gboolean is_network(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, LinkOf *of) {
     const char *function = dict_text(archive_dict(cluster->archive), facts->job.function, NULL);
-    of->reads = spell->class == WORK_TRANSFER || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
-    of->asks = spell->class == WORK_CLIENT_NETWORK;
+    const WorkClass class = spell->class;
+    of->reads =
+        class == WORK_TRANSFER || class == WORK_SENDING || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
+    of->asks = class == WORK_CLIENT_NETWORK;
     return !of_all(cluster, spell) &&
-           (spell->class == WORK_NETWORK || spell->class == WORK_TRANSFER || spell->class == WORK_CLIENT_NETWORK);
+           (class == WORK_NETWORK || class == WORK_SENDING || class == WORK_TRANSFER || class == WORK_CLIENT_NETWORK);
 }
 
 /* The one link that is slow, where it is only one. */
