@@ -1,6 +1,8 @@
-#include "tests/calltree/reference_waits.h"
+#include "tests/calltree/reference.h"
 
 #include <string.h>
+
+#include "tests/calltree/reference_waits.h"
 
 /* ---- times: one unit after the other ---- */
 

@@ -11,9 +11,9 @@ typedef enum {
     WORK_DISK_WRITE,
     WORK_TRANSFER, /* from disk to socket in one call: statistics cannot tell which of both it waited for */
     WORK_NETWORK,  /* a server's ends of connections */
-    /* Headers, into a socket's buffer: no link is slow enough to show in them. With the last one a block is on its way to
-     * its reader, whose waits are the call's critical time then (docs/call-trees.md, "Through waits"). A class of its
-     * own: most calls have none of it. */
+    /* Headers, into a socket's buffer: no link is slow enough to show in them. With the last one a block is on its way
+     * to its reader, whose waits are the call's critical time then (docs/call-trees.md, "Through waits"). A class of
+     * its own: most calls have none of that. */
     WORK_SENDING,
     WORK_PROCESSOR, /* a server's other work */
     /* A server that does nothing while others wait for it. Its time is the critical one of its operations. */
