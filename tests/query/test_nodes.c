@@ -4,6 +4,7 @@
 
 #include "analyzer/query/nodes/sample.h"
 #include "analyzer/query/nodes/slowdowns.h"
+#include "analyzer/query/nodes/standing.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -22,12 +23,13 @@ typedef struct Reads {
     SpanBatch *batch;
     GRand *rand;
     guint64 trace, span;
-    double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
-    gboolean always;                 /* not from SLOW_MINUTE on only */
-    double scale;                    /* of the disks' times; 0: 1 */
-    gboolean arrives;                /* what it has sent is on its way for long from then on */
-    gboolean pauses;                 /* it stands still again and again from then on */
-    gboolean stopped;                /* it does nothing from then on: who reads from it waits for a minute */
+    double disk_times, socket_times;  /* of the slow node, from SLOW_MINUTE on */
+    gboolean always;                  /* not from SLOW_MINUTE on only */
+    double scale;                     /* of the disks' times; 0: 1 */
+    gboolean arrives;                 /* what it has sent is on its way for long from then on */
+    gboolean pauses;                  /* it stands still again and again from then on, */
+    guint pauses_until, pauses_again; /* but for these minutes; 0: for none */
+    gboolean stopped;                 /* it does nothing from then on: who reads from it waits for a minute */
     guint minutes;
 } Reads;
 
@@ -83,7 +85,8 @@ static void add_read_of_stopped(Reads *reads, guint minute, guint i) {
 
 /* For how long a read waits until its DataNode begins with it: every second one comes while that stands still. */
 static gint64 standing_us(const Reads *reads, guint node, guint minute, guint i) {
-    return reads->pauses && node == SLOW_NODE && minute >= SLOW_MINUTE && i % 2 == 1 ? 1500000 : 0;
+    const gboolean well = minute < SLOW_MINUTE || (minute >= reads->pauses_until && minute < reads->pauses_again);
+    return reads->pauses && node == SLOW_NODE && !well && i % 2 == 1 ? 1500000 : 0;
 }
 
 /* The last header of a block: until its reader has it all. */
@@ -476,15 +479,25 @@ static void test_on_its_way(void) {
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
 }
 
-/* A stage whose tasks read from the node while it is slow, and wait for its disk. */
-static void add_stage(Fixture *fixture) {
+/* Tasks that read from the node while it is slow, and wait for its disk; in the second stage for its socket alone. */
+static void add_stages(Fixture *fixture) {
     g_autoptr(SparkRecords) records = spark_records_new();
     sample_app(records)->end_ms = minute_ns(MINUTES) / NS_PER_MS;
-    for (gint64 id = 0; id < 8; id++) {
-        const gint64 begin_ms = (SLOW_MINUTE + 2) * 60000 + id * 100;
-        const Read read = {task_trace_id(APP, id), "FSClient/c1/9", "DataNode/dn2/1", begin_ms, 60, NULL, TRUE};
-        sample_task(records, id, "c1", begin_ms, 100);
-        sample_read(fixture, &read);
+    for (gint64 id = 0; id < 16; id++) {
+        const guint64 t = task_trace_id(APP, id);
+        const gint64 begin_ms = (SLOW_MINUTE + 2) * 60000 + id * 100, begin_us = begin_ms * 1000;
+        const Read read = {t, "FSClient/c1/9", "DataNode/dn2/1", begin_ms, 60, NULL, TRUE};
+        const SpanRow rows[] = {
+            {t, 1, 0, "SparkTask", read.client, begin_us, 100000, "app=" APP, 0},
+            {t, 2, 1, "BlockReaderRemote2#readNextPacket", read.client, begin_us, 60000, "block=77;bytes=65536", 0},
+            {t, 3, 1, "OpReadBlockProto", read.datanode, begin_us, 60000, NULL, 0},
+            {t, 4, 3, "BlockSender#writeToSocket", read.datanode, begin_us, 60000, NULL, 0},
+        };
+        sample_task(records, id, "c1", begin_ms, 100)->stage = 1 + id / 8;
+        if (id < 8)
+            sample_read(fixture, &read);
+        else
+            fixture_store(fixture, rows, G_N_ELEMENTS(rows));
     }
     sample_put(fixture, records);
 }
@@ -512,14 +525,48 @@ static void test_standstill(void) {
     g_assert_cmpstr(text_at(wait, "host"), ==, "dn2");
     g_assert_cmpstr(text_at(json_object_get(wait, "spell"), "class"), ==, "standstill");
 
-    add_stage(&fixture); /* whoever has no processor is slow at his disk, too */
+    add_stages(&fixture); /* whoever has no processor is slow at his disk, too */
     json_auto_t *app = fixture_answer(&fixture, "why", "app=latest");
-    const json_t *stage = json_array_get(json_object_get(app, "stages"), 0);
+    const json_t *stages = json_object_get(app, "stages"), *stage = json_array_get(stages, 0);
     const json_t *suspect = json_object_get(stage, "suspect"), *split = json_object_get(stage, "split");
     g_assert_cmpstr(text_at(suspect, "host"), ==, "dn2");
     g_assert_cmpstr(text_at(suspect, "resource"), ==, "server");
     g_assert_cmpstr(text_at(json_object_get(suspect, "spell"), "class"), ==, "standstill");
     g_assert_cmpint(number_at(json_object_get(split, "resources_ns"), "disk"), ==, 8 * 60 * NS_PER_MS);
+
+    stage = json_array_get(stages, 1); /* calls of the network tell nothing of its processor */
+    suspect = json_object_get(stage, "suspect");
+    g_assert_cmpint(number_at(stage, "stage"), ==, 2);
+    g_assert_cmpstr(text_at(suspect, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(suspect, "resource"), ==, "server");
+    g_assert_cmpstr(text_at(suspect, "pace"), ==, "unknown");
+    g_assert_cmpint(number_at(suspect, "time_ns"), ==, 0);
+}
+
+/* It stands still for 12 minutes, and after 16 others for 12 more: neither is half of the time, both are. */
+static void test_standstill_twice(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture,
+                   .disk_times = 1,
+                   .socket_times = 1,
+                   .pauses = TRUE,
+                   .pauses_until = 32,
+                   .pauses_again = 48,
+                   .minutes = 60};
+    make_reads(&reads);
+    const Asked asked = {.archive = fixture.archive, .now_ns = minute_ns(60), .rows_max = ANSWER_ROWS_MAX};
+    const Period all = {minute_ns(SLOW_MINUTE), minute_ns(60)};
+    const Period parts[] = {all, {minute_ns(30), minute_ns(50)}};
+    g_autoptr(Standing) standing = standing_new(&asked, all);
+    for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
+        const StandingAsk ask = {dict_find(archive_dict(fixture.archive), "dn2", 3),
+                                 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL, parts[i]};
+        gboolean slow;
+        g_autoptr(GError) error = NULL;
+        g_assert_true(standing_slow_in(standing, &ask, &slow, &error));
+        g_assert_cmpint(slow, ==, i == 0);
+    }
 }
 
 /* Unequal nodes are not slow: each is as it always was. To compare them with each other blames the weakest. */
@@ -610,6 +657,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
     g_test_add_func("/query/nodes/on-its-way", test_on_its_way);
     g_test_add_func("/query/nodes/standstill", test_standstill);
+    g_test_add_func("/query/nodes/standstill-twice", test_standstill_twice);
     g_test_add_func("/query/nodes/healthy", test_healthy);
     g_test_add_func("/query/nodes/period", test_period);
     g_test_add_func("/query/nodes/sample", test_sample);

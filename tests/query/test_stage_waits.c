@@ -15,6 +15,7 @@ typedef struct Reader {
     const char *root, *client;
     gint64 begin_ms, own_ms;
     Served served[MOST_READS];
+    gboolean computes; /* meanwhile, in another thread, and for longer: it waits for none of its reads */
 } Reader;
 
 /* Returns when it ended. */
@@ -45,11 +46,13 @@ static void store_reader(Fixture *fixture, const Reader *reader) {
         {reader->trace, 2, 1, "DFSInputStream#byteArrayRead", reader->client, begin_us, end_us - begin_us, NULL, 0},
     };
     g_array_append_vals(rows, above, G_N_ELEMENTS(above));
+    const SpanRow beside = {reader->trace, 3, 1, "Loader#compute", reader->client, begin_us, TASK_MS * 1000, NULL, 0};
+    if (reader->computes) g_array_append_val(rows, beside);
     fixture_store(fixture, (const SpanRow *)(gpointer)rows->data, rows->len);
 }
 
-/* What "why" says; others read from d1 meanwhile, as they should. */
-static json_t *why(const Reader *task, const Served *usual) {
+/* What "why" says; others read meanwhile. */
+static json_t *why_among(const Reader *task, const Reader *others) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
@@ -61,12 +64,20 @@ static json_t *why(const Reader *task, const Served *usual) {
         reader.begin_ms = id * 10;
         store_reader(&fixture, &reader);
         sample_task(records, id, "w1", id * 10, TASK_MS);
-        const Reader other = {
-            .trace = 0x300 + (guint64)id, .root = "Loader#run", .client = "FSClient/c1/9", .served = {*usual}};
+        Reader other = *others;
+        other.root = "Loader#run";
+        other.trace = 0x300 + (guint64)id;
+        other.client = "FSClient/c1/9";
         store_reader(&fixture, &other);
     }
     sample_put(&fixture, records);
     return fixture_answer(&fixture, "why", "app=latest");
+}
+
+/* Others read from d1, as they should. */
+static json_t *why(const Reader *task, const Served *usual) {
+    const Reader others = {.served = {*usual}};
+    return why_among(task, &others);
 }
 
 /* NULL: nothing is said of it. */
@@ -130,6 +141,14 @@ static void split_at_the_own_host(void) {
     g_assert_null(stage_in(of_own));
 }
 
+/* d2 works as others do, which nobody waits for. */
+static void no_slower_than_others_who_hide_it(void) {
+    const Reader task = {.client = "FSClient/w1/7", .served = {{"DataNode/d2", 16, 1, 1}, {"DataNode/d2", 16, 1, 1}}};
+    const Reader others = {.served = {{"DataNode/d1", 16, 1, 1}}, .computes = TRUE};
+    json_auto_t *answer = why_among(&task, &others);
+    g_assert_null(stage_in(answer));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/stage-waits/split-over-resources", split_over_resources);
@@ -137,5 +156,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/stage-waits/split-over-two-hosts", split_over_two_hosts);
     g_test_add_func("/stage-waits/split-at-a-well-host", split_at_a_well_host);
     g_test_add_func("/stage-waits/split-at-the-own-host", split_at_the_own_host);
+    g_test_add_func("/stage-waits/no-slower-than-others-who-hide-it", no_slower_than_others_who_hide_it);
     return g_test_run();
 }

@@ -83,17 +83,36 @@ gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t 
     return TRUE;
 }
 
+static gint by_begin(gconstpointer a, gconstpointer b) {
+    const gint64 first = ((const Period *)a)->since_ns, second = ((const Period *)b)->since_ns;
+    return (first > second) - (first < second);
+}
+
+/* Of all together: spells of two classes may be at the same time. */
+static gint64 covered_ns(GArray *parts) {
+    gint64 sum_ns = 0, until_ns = G_MININT64;
+    g_array_sort(parts, by_begin);
+    for (guint i = 0; i < parts->len; i++) {
+        const Period *next = &g_array_index(parts, Period, i);
+        sum_ns += MAX(next->until_ns - MAX(next->since_ns, until_ns), 0);
+        until_ns = MAX(until_ns, next->until_ns);
+    }
+    return sum_ns;
+}
+
 gboolean standing_slow_in(Standing *standing, const StandingAsk *ask, gboolean *slow, GError **error) {
     const Period part = ask->part;
     *slow = FALSE;
     if (ask->host == 0) return TRUE;
     if (!load(standing, error)) return FALSE;
-    for (guint i = 0; i < standing->report->spells->len && !*slow; i++) {
+    g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(Period));
+    for (guint i = 0; i < standing->report->spells->len; i++) {
         const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
         if (!fits(standing, spell, ask->host, ask->classes)) continue;
-        const gint64 both_ns = MIN(end_of(standing, spell), part.until_ns) - MAX(spell->begin_ns, part.since_ns);
-        *slow = both_ns >= (part.until_ns - part.since_ns) / 2;
+        const Period both = {MAX(spell->begin_ns, part.since_ns), MIN(end_of(standing, spell), part.until_ns)};
+        g_array_append_val(parts, both);
     }
+    *slow = parts->len > 0 && covered_ns(parts) >= (part.until_ns - part.since_ns) / 2;
     return TRUE;
 }
 

@@ -63,9 +63,11 @@ void json_add_normals(json_t *object, Archive *archive, Normals *normals) {
     }
 }
 
+static double floor_of(PaceOf of) { return of == PACE_OF_SELF ? 0 : PACE_CRITICAL_FLOOR_NS; }
+
 static double mean_of(PaceOf of, const NodeStats *stats) {
     const gint64 ns = of == PACE_OF_SELF ? stats->self_ns : stats->critical_ns;
-    return (double)ns / (double)stats->duration.count;
+    return (double)ns / (double)stats->duration.count + floor_of(of);
 }
 
 PaceFound normals_pace(const Normals *normals, PaceOf of, gint64 ns, guint64 calls) {
@@ -73,7 +75,7 @@ PaceFound normals_pace(const Normals *normals, PaceOf of, gint64 ns, guint64 cal
     for (guint i = 0; i < G_N_ELEMENTS(bases) && calls > 0; i++) {
         const NodeStats *usual = &normals->of[bases[i]];
         if (usual->duration.count == 0) continue;
-        const double mean_ns = (double)ns / (double)calls, usual_ns = mean_of(of, usual);
+        const double mean_ns = (double)ns / (double)calls + floor_of(of), usual_ns = mean_of(of, usual);
         const gboolean self = of == PACE_OF_SELF;
         const double deviation_ns = self ? dist_stddev(&usual->duration) : usual_ns;
         const double bound_ns = PACE_ERRORS * deviation_ns / sqrt((double)calls);

@@ -166,19 +166,23 @@ static void name_split(StageWait *wait, const HostSum *host, const Suspect *susp
     for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) wait->split_ns[i] = host->of[i].sum.ns;
 }
 
-/* Whoever has no processor is slow in all that he does. */
+/* Whoever has no processor is slow in all that he does: where none of its own work was waited for, another function of
+ * it shows that. */
 static gboolean name_by_spell(const Judging *judging, const HostSum *host, GError **error) {
     StageWait *wait = judging->wait;
     const StandingAsk ask = {host->host, 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL,
                              period_of(judging->causes, wait->stage)};
     if (!standing_slow_in(judging->standing, &ask, &wait->by_spell, error)) return FALSE;
     if (!wait->by_spell) return TRUE;
-    const ResourceSum *server = &host->of[HDFS_SERVER];
-    Suspect suspect = server->sum.ns > 0 ? server->suspect : most_of(host, HDFS_RESOURCE_COUNT)->suspect;
+    const ResourceSum *shown = &host->of[HDFS_SERVER];
+    if (shown->sum.ns == 0) shown = most_of(host, HDFS_NETWORK);
+    if (!shown) shown = &host->of[HDFS_NETWORK];
+    Suspect suspect = shown->suspect;
+    if (!judge(judging, &suspect, &wait->pace, error)) return FALSE;
     suspect.resource = HDFS_SERVER;
-    suspect.ns = server->sum.ns;
+    suspect.ns = host->of[HDFS_SERVER].sum.ns;
     name_split(wait, host, &suspect);
-    return judge(judging, &suspect, &wait->pace, error);
+    return TRUE;
 }
 
 /* No resource has as much by itself. Its processor is named when its work is slow and takes a good part of that, else
