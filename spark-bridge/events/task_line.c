@@ -114,7 +114,7 @@ static gboolean read_other(Cursor *cursor, const TaskGroups *groups, guint numbe
     const guint within = number == 0 ? task_groups_within(groups, cursor->at) : 0;
     const char *close = memchr(cursor->at, '"', (gsize)(cursor->end - cursor->at));
     gint64 ignored;
-    if (close == NULL) return FALSE;
+    if (close == NULL || memchr(cursor->at, '\\', (gsize)(close - cursor->at)) != NULL) return FALSE;
     cursor->at = close;
     if (!SKIP(cursor, "\":")) return FALSE;
     if (SKIP(cursor, "{")) return within > 0 ? read_metrics(cursor, groups, within, metrics) : skip_flat(cursor);
