@@ -49,3 +49,6 @@ NodeStats *function_row_stats(StatsRow *row);
 GArray *function_rows_new(void);
 /* Appends the rows of a period, by (function, role, host) as numbers. */
 gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error);
+
+/* NOT_FOUND, with the nearest one, for a host of which no call is stored; NULL is known. */
+gboolean known_host(Archive *archive, const char *host, GError **error);

@@ -7,7 +7,6 @@
 #include "analyzer/query/spark/straggler_rows.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clock.h"
-#include "common/base/error.h"
 
 #define DEFAULT_LIMIT 50u
 /* Without an application, so many are looked at, those that started last. */
@@ -96,23 +95,10 @@ static gboolean add_apps(Hosts *hosts, GError **error) {
     return TRUE;
 }
 
-/* A host of which nothing is stored is most often mistyped: "no task waited for it" would mislead. */
-static gboolean known_host(const Asked *asked, const char *host, GError **error) {
-    if (!host) return TRUE;
-    const FunctionFilter filter = {.period = {G_MININT64, G_MAXINT64},
-                                   .roles = ALL_ROLES,
-                                   .host = dict_find(archive_dict(asked->archive), host, strlen(host))};
-    g_autoptr(GArray) rows = function_rows_new();
-    if (filter.host && !function_rows_load(asked->archive, &filter, rows, error)) return FALSE;
-    return rows->len > 0 ||
-           fail(error, PLUMB_ERROR_NOT_FOUND,
-                "no call of a host \"%s\" is stored: plumb functions --by host shows which there are", host);
-}
-
 json_t *answer_hosts(const Asked *asked, GError **error) {
     g_auto(Hosts) hosts = {.asked = asked, .suspects = suspects_new(), .tasks = json_array(), .limit = DEFAULT_LIMIT};
     hosts.host = params_text(asked->params, "host");
-    if (!params_count(asked->params, "limit", &hosts.limit, error) || !known_host(asked, hosts.host, error) ||
+    if (!params_count(asked->params, "limit", &hosts.limit, error) || !known_host(asked->archive, hosts.host, error) ||
         !add_apps(&hosts, error))
         return NULL;
     json_t *answer = json_object();
