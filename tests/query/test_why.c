@@ -291,79 +291,6 @@ static void runs_tell_the_disk(void) {
     json_decref(answer);
 }
 
-static void put_stage(Fixture *fixture, const char *app, gint64 number, const char *name, gint64 task_ms) {
-    g_autoptr(SparkRecords) records = spark_records_new();
-    SparkStage *stage = spark_add_stage(records);
-    stage->app = app;
-    stage->stage = number;
-    stage->attempt = 0;
-    stage->name = name;
-    for (gint64 i = 0; i < 4; i++) {
-        SparkTask *task = sample_task(records, number * 100 + i, "w1", i, task_ms + i);
-        task->app = app;
-        task->stage = number;
-        task->metrics[METRIC_INPUT_BYTES] = 1000 * task_ms;
-        task->metrics[METRIC_SHUFFLE_REMOTE_BYTES] = 7;
-        task->metrics[METRIC_SHUFFLE_LOCAL_BYTES] = 3;
-        task->metrics[METRIC_GC_MS] = number;
-    }
-    sample_put(fixture, records);
-}
-
-/* Stages belong together by their names, whatever their numbers; of several with one name the first with the first. */
-static void runs_match_stages_by_name(void) {
-    g_auto(Fixture) fixture;
-    fixture_init(&fixture);
-    g_autoptr(SparkRecords) records = spark_records_new();
-    const char *apps[] = {"app-1", "app-2"};
-    for (guint i = 0; i < 2; i++) {
-        SparkApp *app = spark_add_app(records);
-        app->app = app->id = apps[i];
-        app->name = "sort";
-        app->start_ms = BASE_MS + i;
-    }
-    sample_put(&fixture, records);
-    put_stage(&fixture, "app-1", 1, "map at A", 100);
-    put_stage(&fixture, "app-1", 2, "map at A", 500);
-    put_stage(&fixture, "app-1", 3, "gone at B", 100);
-    put_stage(&fixture, "app-2", 4, "map at A", 101);
-    put_stage(&fixture, "app-2", 6, "map at A", 700);
-    put_stage(&fixture, "app-2", 7, "new at C", 1);
-
-    static const struct {
-        const char *name, *state;
-        gint64 a, b;
-    } expected[] = {{"map at A", "slower", 2, 6},
-                    {"new at C", "new", -1, 7},
-                    {"map at A", "same", 1, 4},
-                    {"gone at B", "gone", 3, -1}};
-    json_t *answer = fixture_answer(&fixture, "runs", "b=app-2");
-    fixture_check_document("runs-names", answer);
-    const json_t *stages = json_object_get(answer, "stages");
-    g_assert_cmpuint(json_array_size(stages), ==, G_N_ELEMENTS(expected));
-    for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
-        const json_t *row = json_array_get(stages, i), *a = json_object_get(row, "a"), *b = json_object_get(row, "b");
-        g_assert_cmpstr(text_at(row, "name"), ==, expected[i].name);
-        g_assert_cmpstr(text_at(row, "state"), ==, expected[i].state);
-        g_assert_cmpint(a ? number_at(a, "stage") : -1, ==, expected[i].a);
-        g_assert_cmpint(b ? number_at(b, "stage") : -1, ==, expected[i].b);
-    }
-    json_decref(answer);
-
-    answer = fixture_answer(&fixture, "runs", "b=app-2&stage=6");
-    g_assert_cmpuint(json_array_size(json_object_get(answer, "stages")), ==, 1);
-    json_decref(answer);
-    g_autoptr(GError) error = NULL;
-    g_assert_null(fixture_ask(&fixture, "runs", "b=app-1", &error));
-    g_assert_nonnull(strstr(error->message, "no earlier run of \"sort\" is stored"));
-    g_clear_error(&error);
-    g_assert_null(fixture_ask(&fixture, "runs", "a=sort&b=sort", &error));
-    g_assert_nonnull(strstr(error->message, "both are app-2"));
-    g_clear_error(&error);
-    g_assert_null(fixture_ask(&fixture, "runs", "a=sort", &error));
-    g_assert_nonnull(strstr(error->message, "needs b"));
-}
-
 static void ordinary_task(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
@@ -781,7 +708,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/stage-waits-for-a-disk", stage_waits_for_a_disk);
     g_test_add_func("/why/slow-stage-after-many", slow_stage_after_many);
     g_test_add_func("/runs/disk", runs_tell_the_disk);
-    g_test_add_func("/runs/names", runs_match_stages_by_name);
     g_test_add_func("/why/ordinary-task", ordinary_task);
     g_test_add_func("/why/answer-may-change", answer_may_change);
     g_test_add_func("/why/trace-of-a-task", trace_of_a_task);

@@ -13,6 +13,7 @@ plumb_test(test_export SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_export.c L
 plumb_test(test_query_threads SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query_threads.c LINK query_fixture LABELS threads)
 plumb_test(test_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_links.c LINK query_fixture)
 plumb_test(test_why SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why.c LINK query_fixture)
+plumb_test(test_runs SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_runs.c LINK query_fixture)
 plumb_test(test_stage_waits SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_stage_waits.c LINK query_fixture)
 plumb_test(test_why_ledger SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why_ledger.c LINK query_fixture)
 plumb_test(test_bottleneck SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_bottleneck.c LINK query_fixture m)

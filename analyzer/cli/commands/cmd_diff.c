@@ -62,7 +62,9 @@ const Command command_diff = {
         "Compares two periods (SINCE..UNTIL; an open end is left out, as in 1h..), two patterns or two traces. slower\n"
         "and faster are said when the means differ by at least 5 % and by 3 standard errors (z).\n"
         "Of two applications of Spark, two runs of a job, by stage: whose tasks became slower, and for which host of\n"
-        "HDFS they wait longer. Stages belong together by their names, in which Spark has the place in the program.\n"
+        "HDFS they wait longer. Stages belong together by their names, in which Spark has the place in the program;\n"
+        "where no stage of a query has a namesake, as of another version of Spark, those of the same call and as many\n"
+        "tasks by their order.\n"
         "\"earlier\" is the newest run of B's name before B.",
     .example = "  plumb diff 2h..1h 1h..\n"
                "  plumb diff 2h..1h 1h.. --by host --role datanode --sort z\n"

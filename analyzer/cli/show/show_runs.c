@@ -119,6 +119,29 @@ static void show_slower(const Style *style, const json_t *stage, GString *out) {
     show_amounts(style, a, b, out);
 }
 
+/* Stages whose names told nothing. */
+static void show_matched(const Style *style, const json_t *stages, GString *out) {
+    gsize i;
+    const json_t *stage;
+    gboolean any = FALSE, new = FALSE, gone = FALSE, both = FALSE;
+    json_array_foreach((json_t *)stages, i, stage) {
+        const gboolean in_a = field_object(stage, "a") != NULL, in_b = field_object(stage, "b") != NULL;
+        both |= in_a && in_b;
+        gone |= !in_b;
+        new |= !in_a;
+        if (!field_present(stage, "a_name")) continue;
+        g_autofree char *there = show_text(style, stage, "a_name"), *b = stage_number(field_object(stage, "b"));
+        g_autofree char *a = stage_number(field_object(stage, "a"));
+        if (!any) g_string_append(out, "\nNamed otherwise in A, and matched by their order in the query:\n");
+        any = TRUE;
+        g_string_append_printf(out, "  %s was %s, %s\n", b, a, there[0] ? there : "without a name");
+    }
+    if (new &&gone && !both)
+        g_string_append(out,
+                        "\nNo stage of one run was found again in the other: they are of different programs, or their "
+                        "versions of\nSpark planned them differently.\n");
+}
+
 void show_runs(const json_t *document, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     const json_t *stages = field_list(document, "stages"), *stage;
@@ -134,6 +157,7 @@ void show_runs(const json_t *document, const ShowOptions *options, GString *out)
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     json_array_foreach((json_t *)stages, i, stage) add_row(table, style, stage);
     table_print(table, out);
+    show_matched(style, stages, out);
     json_array_foreach((json_t *)stages, i, stage) if (strcmp(field_text(stage, "state"), "slower") == 0)
         show_slower(style, stage, out);
 }

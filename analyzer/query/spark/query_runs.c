@@ -6,6 +6,7 @@
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/tasks/run.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -60,7 +61,7 @@ static gboolean find_both(const Asked *asked, const AppList *list, const AppEntr
 /* ---- pairs ---- */
 
 /* The stage with that name, the so-and-so-manieth of them; without a name that with the number. */
-static RunStage *partner(const Run *run, const Run *other, const RunStage *stage) {
+static RunStage *namesake(const Run *run, const Run *other, const RunStage *stage) {
     const gint64 number = app_stage(run->tasks, stage->number)->stage;
     for (guint i = 0; i < other->stages->len; i++) {
         RunStage *candidate = run_stage(other, i);
@@ -70,6 +71,61 @@ static RunStage *partner(const Run *run, const Run *other, const RunStage *stage
         if (same) return candidate;
     }
     return NULL;
+}
+
+static gboolean by_name(const RunStage *stage) { return stage->other && strcmp(stage->other->name, stage->name) == 0; }
+
+/* The length of "count" in "count at Words.java:12"; 0: it is named after its plan, or a thread of Spark began it. */
+static gsize call_length(const char *name) {
+    const char *at = name[0] != '$' ? strstr(name, " at ") : NULL;
+    return at ? (gsize)(at - name) : 0;
+}
+
+static gboolean alike(const RunStage *a, const RunStage *b) {
+    const gsize first = call_length(a->name), second = call_length(b->name);
+    if (a->query != b->query || a->tasks != b->tasks) return FALSE;
+    return first == 0 || second == 0 || (first == second && strncmp(a->name, b->name, first) == 0);
+}
+
+/* Of the stages of a query. */
+typedef struct OfQuery {
+    GPtrArray *alike; /* RunStage */
+    gboolean named;   /* has any a namesake in the other run? */
+} OfQuery;
+
+static OfQuery of_query(const Run *run, const RunStage *like) {
+    OfQuery found = {g_ptr_array_new(), FALSE};
+    for (guint i = 0; i < run->stages->len; i++) {
+        RunStage *stage = run_stage(run, i);
+        if (stage->query != like->query) continue;
+        found.named |= by_name(stage);
+        if (!stage->other && alike(stage, like)) g_ptr_array_add(found.alike, stage);
+    }
+    return found;
+}
+
+/* Another version of Spark or of the program may name all stages of a query otherwise, after its plan or after lines of
+ * the program: those with the same call and as many tasks belong together in their order, where both runs have as many of
+ * them. */
+static void match_by_place(const Run *a, const Run *b) {
+    for (guint i = 0; i < b->stages->len && allowance_goes_on(); i++) {
+        if (run_stage(b, i)->other) continue;
+        const OfQuery first = of_query(a, run_stage(b, i)), second = of_query(b, run_stage(b, i));
+        const gboolean same = !first.named && !second.named && first.alike->len == second.alike->len;
+        for (guint k = 0; same && k < first.alike->len; k++) {
+            RunStage *of_a = first.alike->pdata[k], *of_b = second.alike->pdata[k];
+            of_a->other = of_b;
+            of_b->other = of_a;
+        }
+        g_ptr_array_unref(first.alike);
+        g_ptr_array_unref(second.alike);
+    }
+}
+
+static void match(const Run *a, const Run *b) {
+    for (guint i = 0; i < a->stages->len; i++) run_stage(a, i)->other = namesake(a, b, run_stage(a, i));
+    for (guint i = 0; i < b->stages->len; i++) run_stage(b, i)->other = namesake(b, a, run_stage(b, i));
+    match_by_place(a, b);
 }
 
 static Pair pair_of(RunStage *a, RunStage *b) {
@@ -111,13 +167,14 @@ static gboolean wanted(const Run *run, const RunStage *stage, gint64 number, gin
 /* stage, attempt: of b; -1: all, and those of a that b lacks. */
 static GArray *pairs_of(const Run *a, const Run *b, gint64 stage, gint64 attempt) {
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
+    match(a, b);
     for (guint i = 0; i < b->stages->len; i++) {
         if (!wanted(b, run_stage(b, i), stage, attempt)) continue;
-        const Pair pair = pair_of(partner(b, a, run_stage(b, i)), run_stage(b, i));
+        const Pair pair = pair_of(run_stage(b, i)->other, run_stage(b, i));
         g_array_append_val(pairs, pair);
     }
     for (guint i = 0; stage < 0 && i < a->stages->len; i++) {
-        if (partner(a, b, run_stage(a, i))) continue;
+        if (run_stage(a, i)->other) continue;
         const Pair pair = pair_of(run_stage(a, i), NULL);
         g_array_append_val(pairs, pair);
     }
@@ -220,6 +277,7 @@ static json_t *pair_json(Run *a, Run *b, const Pair *pair, GError **error) {
     json_object_set_new(object, "total_change_ns", json_integer(llround(pair->total_ms * NS_PER_MS)));
     if (!pair->a || !pair->b) return object;
 
+    if (!by_name(pair->b)) json_add_text(object, "a_name", pair->a->name);
     add_mean(object, "mean_change_ns", pair->change_ms * NS_PER_MS);
     if (pair->a->mean_ms > 0) json_set_number(object, "times", pair->b->mean_ms / pair->a->mean_ms);
     json_set_number(object, "z", pair->z);

@@ -65,10 +65,9 @@ static void add_query(AppPlans *plans, const SparkQuery *query) {
 
 /* A stage that several jobs name ran for the first of them. */
 static void add_job(AppPlans *plans, const SparkJob *job) {
-    const SparkQuery *query = job->query >= 0 ? g_hash_table_lookup(plans->queries, &job->query) : NULL;
-    for (guint32 i = 0; query != NULL && i < job->stages.n && allowance_goes_on(); i++)
+    for (guint32 i = 0; job->query >= 0 && i < job->stages.n && allowance_goes_on(); i++)
         if (!g_hash_table_contains(plans->jobs, &job->stages.items[i]))
-            g_hash_table_insert(plans->jobs, (gpointer)&job->stages.items[i], (gpointer)query);
+            g_hash_table_insert(plans->jobs, (gpointer)&job->stages.items[i], (gpointer)&job->query);
 }
 
 /* What is held of the records, and about as much for finding things in them. FALSE: it becomes too much for names. */
@@ -151,7 +150,14 @@ const SparkQuery *app_plans_query_of(const AppPlans *plans, const SparkStage *st
         if (place == NULL || (latest != NULL && place->query->query < latest->query)) continue;
         latest = g_hash_table_lookup(plans->queries, &place->query->query);
     }
-    return latest != NULL ? latest : g_hash_table_lookup(plans->jobs, &stage->stage);
+    if (latest != NULL) return latest;
+    const gint64 *number = g_hash_table_lookup(plans->jobs, &stage->stage);
+    return number != NULL ? g_hash_table_lookup(plans->queries, number) : NULL;
+}
+
+gint64 app_plans_query_number(const AppPlans *plans, gint64 stage) {
+    const gint64 *number = g_hash_table_lookup(plans->jobs, &stage);
+    return number != NULL ? *number : -1;
 }
 
 /* One byte a node of the query: did the stage count with it? */

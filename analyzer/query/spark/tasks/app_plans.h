@@ -14,7 +14,7 @@ typedef struct AppPlans {
     GHashTable *stages;    /* SparkStage -> itself, by number and attempt */
     GHashTable *values;    /* accumulator -> gint64: the greatest that was told */
     GHashTable *queries;   /* number -> SparkQuery, of parts 0 */
-    GHashTable *jobs;      /* number of a stage -> SparkQuery of the job that has it */
+    GHashTable *jobs;      /* number of a stage -> gint64: that of the query whose job has it */
     gsize held;            /* of the allowance */
     gboolean cut;          /* later queries were left out: there was no room for all */
 } AppPlans;
@@ -37,6 +37,8 @@ const SparkStage *app_plans_stage(const AppPlans *plans, gint64 stage, gint32 at
 char *app_plans_stage_name(const AppPlans *plans, const SparkStage *stage);
 /* The query that a stage worked for; NULL: none. */
 const SparkQuery *app_plans_query_of(const AppPlans *plans, const SparkStage *stage);
+/* The number of the query whose job a stage ran for, also where nothing else is known of the query; -1: none. */
+gint64 app_plans_query_number(const AppPlans *plans, gint64 stage);
 /* The first place of the node that counts with an accumulator; NULL: none that is known. */
 const PlanPlace *app_plans_place(const AppPlans *plans, gint64 accumulator);
 /* Its node; NULL: none that is known. */

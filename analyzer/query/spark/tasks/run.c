@@ -58,7 +58,9 @@ static gint by_number(gconstpointer a, gconstpointer b, gpointer arg) {
 
 static void list_stages(Run *run, const AppPlans *plans) {
     for (guint32 s = 0; s < run->stragglers->n_stages; s++) {
-        RunStage stage = {.number = s, .name = name_of(run, plans, app_stage(run->tasks, s))};
+        const AppStage *known = app_stage(run->tasks, s);
+        RunStage stage = {
+            .number = s, .name = name_of(run, plans, known), .query = app_plans_query_number(plans, known->stage)};
         measure(run, &stage);
         if (stage.tasks == 0) continue;
         stage.waits = g_array_new(FALSE, FALSE, sizeof(RunWait));

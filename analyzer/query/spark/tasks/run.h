@@ -23,6 +23,8 @@ typedef struct RunStage {
     guint32 number; /* in the table */
     const char *name;
     guint32 nth;                 /* of the stages with that name */
+    gint64 query;                /* number of the one that it worked for; -1: none */
+    struct RunStage *other;      /* the same in the run that this one is compared with; NULL: there is none */
     guint32 tasks;               /* that ended well */
     double mean_ms, variance_ms; /* of a task; the variance of one */
     gboolean read;
