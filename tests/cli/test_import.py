@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.cli.conftest import ENVIRONMENT, PLUMB
+from tests.cli.conftest import ENVIRONMENT, PLUMB, run_plumb
 from tests.cli.real import by_id, json_lines, make_spans
 from tests.conftest import ROOT
 
@@ -136,6 +136,16 @@ def test_an_event_log_is_the_bridges(plumbd):
     log = ROOT / "tests/data/spark/4.3.0/failed_tasks.zstd"
     done = plumbd.plumb("import", log)
     assert done.returncode == 2 and f"'plumb-bridge {log}' sends it to plumbd" in done.stderr
+
+
+def test_runs_of_two_versions_of_spark_are_compared(tmp_path):
+    """The program had a line more when the older version ran: its only stage is not a new one."""
+    logs = [ROOT / f"tests/data/spark/{version}/killed.zstd" for version in ("4.3.0", "3.5.6")]
+    assert run_plumb("import", "--store", tmp_path / "store", *logs).returncode == 0
+    done = run_plumb("diff", "earlier", "killed", "--store", tmp_path / "store", "--json")
+    (stage,) = json.loads(done.stdout)["stages"]
+    assert (stage["a_name"], stage["name"]) == ("sum at /srv/spark/jobs.py:163", "sum at /srv/spark/jobs.py:164")
+    assert stage["state"] != "new" and stage["a"]["tasks"] == stage["b"]["tasks"] == 4
 
 
 def test_a_damaged_file_is_not_the_command_lines_fault(plumbd, tmp_path):

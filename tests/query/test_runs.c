@@ -125,6 +125,7 @@ static void runs_match_stages_by_place(void) {
                     {"count at jobs.py:183", "same", "count at jobs.py:182", 7, 18},
                     {"sort", "gone", NULL, 5, -1}};
     json_auto_t *answer = fixture_answer(&fixture, "runs", "b=app-2");
+    fixture_check_document("runs-places", answer);
     const json_t *stages = json_object_get(answer, "stages");
     g_assert_cmpuint(json_array_size(stages), ==, G_N_ELEMENTS(expected));
     for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
