@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import time
+from collections import Counter
 
 import pytest
 
@@ -93,7 +94,8 @@ def test_without_plumbd_the_report_says_why_it_does_not_know(done):
 
 
 def test_page(done, tmp_path):
-    """One file, with as many points as seconds, that loads nothing and takes nothing for tags that is text."""
+    """One file, with as many points as seconds (p99 of those with 100 operations), that loads nothing and takes
+    nothing for tags that is text."""
     _, result, _ = done
     page = tmp_path / "page.html"
     strange = tmp_path / "<script>.result"
@@ -102,10 +104,12 @@ def test_page(done, tmp_path):
     text = page.read_text()
     assert "<script>" not in text and "&lt;script&gt;" in text
     assert not re.search(r"(src|href)=|url\(|@import", text)
-    seconds = {int(operation.due) for operation in records(result) if operation.due >= 1}
-    lines = re.findall(r'<path style="stroke:var\(--c\d+\)" d="([^"]*)"', text)
-    assert len(lines) == 4 + len(KINDS) + 1
-    assert all(len(re.findall("[ML]", line)) == len(seconds) for line in lines[:4])
+    seconds = Counter(int(operation.due) for operation in records(result) if operation.due >= 1)
+    times = 3 if max(seconds.values()) >= 100 else 2
+    lines = re.findall(r'<path style="stroke:var\(--c\d+\)[^"]*" d="([^"]*)"', text)
+    assert len(lines) == times + 1 + len(KINDS) + 1
+    assert all(len(re.findall("[ML]", line)) == len(seconds) for line in (lines[0], *lines[times - 1 : times + 1]))
+    assert ("p99 is drawn where" in text) == (min(seconds.values()) < 100)
     assert run_load("report", result, result, "--html", page).returncode == 0
     assert "What differs" in page.read_text()
 

@@ -104,13 +104,52 @@ static void append_name(const char *name, guint colour, guint place, GString *ou
     append_element(out, ">", name, "</text>\n");
 }
 
-static void append_series(const Plot *plot, const json_t *steps, const char *field, guint colour, GString *out) {
+typedef struct Series {
+    const char *field, *name;
+    guint colour;
+    double width, least_per_s; /* a step of fewer operations is left out */
+} Series;
+
+/* How many of the steps it has. */
+static guint append_series(const Plot *plot, const json_t *steps, const Series *series, GString *out) {
     gsize i;
     const json_t *step;
-    g_string_append_printf(out, "<path style=\"stroke:var(--c%u)\" d=\"", colour);
-    json_array_foreach((json_t *)steps, i, step)
-        append_point(plot, field_number(step, "second"), field_number(step, field), i == 0, out);
-    g_string_append(out, "\"/>\n");
+    guint drawn = 0;
+    gboolean begins = TRUE;
+    g_autoptr(GString) line = g_string_new(NULL);
+    json_array_foreach((json_t *)steps, i, step) {
+        const gboolean left_out = field_number(step, "per_s") < series->least_per_s;
+        if (!left_out) {
+            append_point(plot, field_number(step, "second"), field_number(step, series->field), begins, line);
+            drawn++;
+        }
+        begins = left_out;
+    }
+    if (drawn > 0)
+        g_string_append_printf(out, "<path style=\"stroke:var(--c%u);stroke-width:%.1f\" d=\"%s\"/>\n", series->colour,
+                               series->width, line->str);
+    return drawn;
+}
+
+/* The longest below the others, and wider: of a step of one operation all are the same. p99 of fewer than 100 is the
+ * longest. */
+static void append_latencies(const Plot *plot, const json_t *timeline, GString *out) {
+    const json_t *steps = field_list(timeline, "steps");
+    const double least_per_s = 100 / MAX(field_number(timeline, "step_s"), 1);
+    const Series all[] = {
+        {"max_ns", "longest", 2, 3, 0}, {"p99_ns", "p99", 1, 1.6, least_per_s}, {"p50_ns", "p50", 0, 1.6, 0}};
+    gboolean left_out = FALSE;
+    guint place = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+        const guint drawn = append_series(plot, steps, &all[i], out);
+        left_out |= drawn < json_array_size(steps);
+        if (drawn > 0) append_name(all[i].name, all[i].colour, place++, out);
+    }
+    g_string_append(out, "</svg>\n");
+    if (left_out)
+        g_string_append(out,
+                        "<p class=\"dim\">p99 is drawn where a point has 100 operations or more: of fewer it is the "
+                        "longest.</p>\n");
 }
 
 static double greatest(const json_t *rows, const char *field) {
@@ -139,8 +178,8 @@ static double round_up(double value) {
 }
 
 static void append_timeline(const json_t *document, const Style *style, GString *out) {
-    static const char *const fields[] = {"max_ns", "p99_ns", "p50_ns"}, *const names[] = {"longest", "p99", "p50"};
-    const json_t *steps = field_list(field_object(document, "timeline"), "steps");
+    const json_t *timeline = field_object(document, "timeline"), *steps = field_list(timeline, "steps");
+    const Series due = {"per_s", NULL, 0, 1.6, 0};
     const gsize n = json_array_size(steps);
     if (n == 0) return;
 
@@ -155,11 +194,8 @@ static void append_timeline(const json_t *document, const Style *style, GString 
     plot_begin(&plot, "latency by time", out);
     append_x_label(&plot, plot.x_from, from, out);
     append_x_label(&plot, plot.x_to, to, out);
-    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
-        append_series(&plot, steps, fields[i], 2 - i, out);
-        append_name(names[i], 2 - i, i, out);
-    }
-    g_string_append(out, "</svg>\n<h2>Operations that were due</h2>\n");
+    append_latencies(&plot, timeline, out);
+    g_string_append(out, "<h2>Operations that were due</h2>\n");
 
     plot.times = FALSE;
     plot.y_from = 0;
@@ -167,7 +203,7 @@ static void append_timeline(const json_t *document, const Style *style, GString 
     plot_begin(&plot, "operations a second by time", out);
     append_x_label(&plot, plot.x_from, from, out);
     append_x_label(&plot, plot.x_to, to, out);
-    append_series(&plot, steps, "per_s", 0, out);
+    append_series(&plot, steps, &due, out);
     g_string_append(out, "</svg>\n");
 }
 
