@@ -105,8 +105,8 @@ static OfQuery of_query(const Run *run, const RunStage *like) {
 }
 
 /* Another version of Spark or of the program may name all stages of a query otherwise, after its plan or after lines of
- * the program: those with the same call and as many tasks belong together in their order, where both runs have as many of
- * them. */
+ * the program: those with the same call and as many tasks belong together in their order, where both runs have as many
+ * of them. */
 static void match_by_place(const Run *a, const Run *b) {
     for (guint i = 0; i < b->stages->len && allowance_goes_on(); i++) {
         if (run_stage(b, i)->other) continue;
