@@ -91,8 +91,9 @@ static void put_query(Fixture *fixture, const char *app, gint64 query, gint64 fi
     sample_put(fixture, records);
 }
 
-/* Another version of Spark has other names for the same: their order in the query is what both have. A query in which a
- * single name is found again was changed, and what is left of it is new. What is named after calls has the same ones. */
+/* Another version of Spark has other names for the same: their order in the query is what both have. A query in
+ * which a single name is found again was changed, and what is left of it is new. What is named after calls has the
+ * same ones. */
 static void runs_match_stages_by_place(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);

@@ -34,12 +34,13 @@ typedef enum Pace { PACE_UNKNOWN, PACE_NORMAL, PACE_SLOW } Pace;
 const char *pace_name(Pace pace); /* "unknown", "normal", "slow" */
 
 /* Compared is a mean over calls: of their self time, since what a call waited for in others is theirs; or of their
- * critical time, where a function works at nothing and is waited for (work_is_waited()). Slow: it is at least PACE_TIMES
- * the usual one (of critical times PACE_TIMES_CRITICAL: whom all wait for hangs on little), and the difference more than
- * PACE_ERRORS standard errors of as many usual calls. Their deviation is that of their whole times, since that of self
- * times is not kept; of critical times it is taken to be their mean. How much of a call is critical hangs on its caller,
- * too (of one that reads with many threads next to nothing is), so PACE_CRITICAL_FLOOR_NS is added to both means: only
- * what stands still for longer is told. Unknown: there is nothing to compare with. */
+ * critical time, where a function works at nothing and is waited for (work_is_waited()). Slow: it is at least
+ * PACE_TIMES the usual one (of critical times PACE_TIMES_CRITICAL: whom all wait for hangs on little), and the
+ * difference more than PACE_ERRORS standard errors of as many usual calls. Their deviation is that of their whole
+ * times, since that of self times is not kept; of critical times it is taken to be their mean. How much of a call
+ * is critical hangs on its caller, too (of one that reads with many threads next to nothing is), so
+ * PACE_CRITICAL_FLOOR_NS is added to both means: only what stands still for longer is told. Unknown: there is
+ * nothing to compare with. */
 #define PACE_TIMES             1.5
 #define PACE_TIMES_CRITICAL    3.0
 #define PACE_CRITICAL_FLOOR_NS 10e6

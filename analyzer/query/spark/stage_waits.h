@@ -16,8 +16,8 @@
  * host has WAIT_SHARE of all their time, too. */
 #define STAGE_WAIT_SHARE    0.25
 #define STAGE_WAITING_SHARE 0.5
-/* Where no single resource of the host has as much, the host must have so many times what any other one has, and what is
- * named must be so many times slower than usual. */
+/* Where no single resource of the host has as much, the host must have so many times what any other one has, and
+ * what is named must be so many times slower than usual. */
 #define STAGE_TIMES_OTHERS 2
 #define STAGE_TIMES_USUAL  3
 /* Slower than before: the median is so many times the median of earlier runs' medians, of RUNS_MOST at most. */
