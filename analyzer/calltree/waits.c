@@ -24,6 +24,8 @@ static const WaitRow rows[] = {
     {"DataStreamer#writeTo", CHAIN_WRITE, PART_WAIT | PART_SEND},
     {"DataStreamer#nextBlockOutputStream", CHAIN_WRITE, PART_WAIT},
     {"DataStreamer#setupPipelineForAppendOrRecovery", CHAIN_WRITE, PART_WAIT},
+    /* Both sides take turns in it, and only the one that began it is seen. */
+    {"SaslDataTransferClient#doSaslHandshake", CHAIN_WRITE, PART_STATION},
     /* A DataNode, writing. */
     {"OpWriteBlockProto", CHAIN_WRITE, PART_WAIT | PART_STATION},
     {"BlockReceiver#receiveBlock", CHAIN_WRITE, PART_WAIT},

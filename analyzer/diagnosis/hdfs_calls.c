@@ -7,6 +7,8 @@ typedef struct Call {
     CallClass class;
 } Call;
 
+#define HANDSHAKE "SaslDataTransferClient#doSaslHandshake"
+
 /* docs/tracing.md says what the functions are. In each list the first that fits counts. */
 static const Call client_calls[] = {
     /* Reading from memory that is there already; what they wait for are functions of their own below them. */
@@ -39,6 +41,7 @@ static const Call client_calls[] = {
     {"ClientProtocol#*", CALL_RPC},
     {"StripeReader#*", CALL_WAIT},
     {"WebHdfs*", CALL_WAIT},
+    {HANDSHAKE, CALL_HANDSHAKE},
 };
 
 static const Call server_calls[] = {
@@ -60,6 +63,7 @@ static const Call server_calls[] = {
     {"BlockReceiver#receiveBlock", CALL_WAIT}, /* by itself: for its responder */
     {"PacketResponder#run", CALL_WAIT},        /* by itself: for packets */
     {"PipelineAck#readFields", CALL_WAIT},
+    {HANDSHAKE, CALL_HANDSHAKE},
 };
 
 static gboolean fits(const char *pattern, const char *name) {

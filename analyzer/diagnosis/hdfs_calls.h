@@ -10,6 +10,7 @@ typedef enum {
     CALL_SLEEP,       /* of a client: sleeps between questions, until one is answered as it wants */
     CALL_RPC,         /* waits for an answer of the NameNode */
     CALL_ASK,         /* waits until a DataNode that it asks for something begins with that */
+    CALL_HANDSHAKE,   /* shows a DataNode who it is: both take turns, and the other side is not seen */
     CALL_ASYNC,       /* of a client: runs beside the call that caused it, in a thread of its own */
     CALL_DISK,
     CALL_SEND,     /* writes to a socket */

@@ -7,7 +7,8 @@
 #include "common/base/allowance.h"
 
 /* Lists of calls that run now and have none of their side (clients, servers) below them: servers' by who is waited for
- * first, the last of these lists first; and those of the task's thread in the client. */
+ * first, the last of these lists first, with the handshakes of a client's other threads; and those of the task's thread
+ * in the client. */
 enum { LIST_WAITING, LIST_SENDING, LIST_WORKING, LIST_DISK, LIST_CLIENT, LIST_COUNT, LIST_NONE = LIST_COUNT };
 enum { SIDE_CLIENT, SIDE_SERVER, SIDE_COUNT };
 
@@ -81,7 +82,8 @@ static guint8 server_list(CallClass class) {
     case CALL_QUEUE:
     case CALL_TRANSFER: return LIST_WORKING;
     case CALL_SEND:
-    case CALL_MIRROR: return LIST_SENDING;
+    case CALL_MIRROR:
+    case CALL_HANDSHAKE: return LIST_SENDING;
     default: return LIST_WAITING;
     }
 }
@@ -111,13 +113,16 @@ static void find_places(Sweep *sweep, guint32 root) {
             place->list = LIST_NONE;
         else if (side_of(node) == SIDE_SERVER)
             place->list = server_list(node->class);
+        else if (place->beside)
+            place->list = node->class == CALL_HANDSHAKE ? server_list(node->class) : LIST_NONE;
         else
-            place->list = place->beside ? LIST_NONE : LIST_CLIENT;
+            place->list = LIST_CLIENT;
         place->top = place->list == LIST_CLIENT && was_outside;
 
         for (int side = 0; up && side < SIDE_COUNT; side++) {
             gboolean itself = up->list != LIST_NONE && side_of(&sweep->nodes[tree->parent[i]]) == side;
             place->above[side] = itself ? tree->parent[i] : up->above[side];
+            if (side == SIDE_CLIENT && place->beside) place->above[side] = 0; /* nothing of the task's thread */
         }
     }
 }
@@ -171,10 +176,10 @@ static guint32 next_in_pipeline(const Sweep *sweep, guint32 node) {
     return 0;
 }
 
-/* Time for which the client waited for a server that did something. */
+/* Time for which the client waited for a server that did something, or for a handshake of its own. */
 static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
     const FactsNode *facts = &sweep->nodes[node];
-    HdfsShare share = share_of(sweep, node, HDFS_SERVER, ns);
+    HdfsShare share = share_of(sweep, node, side_of(facts) == SIDE_CLIENT ? HDFS_CLIENT : HDFS_SERVER, ns);
 
     switch (facts->class) {
     case CALL_DISK: share.resource = HDFS_DISK; break;
@@ -255,12 +260,18 @@ static guint32 waited_for(const Sweep *sweep) {
     return 0;
 }
 
+/* What a call of the client needs while it runs by itself; HDFS_NETWORK: it waits. */
+static HdfsResource own_resource(CallClass class) {
+    if (class == CALL_WORK || class == CALL_HANDSHAKE) return HDFS_CLIENT;
+    return class == CALL_DISK ? HDFS_DISK : HDFS_NETWORK;
+}
+
 static void blame(Sweep *sweep, gint64 from_ns, gint64 until_ns) {
     const gint64 ns = until_ns - from_ns;
     const guint32 client = sweep->list[LIST_CLIENT]; /* a top call at least */
-    const CallClass class = sweep->nodes[client].class;
-    if (class == CALL_WORK || class == CALL_DISK) {
-        HdfsShare share = share_of(sweep, client, class == CALL_DISK ? HDFS_DISK : HDFS_CLIENT, ns);
+    const HdfsResource own = own_resource(sweep->nodes[client].class);
+    if (own != HDFS_NETWORK) {
+        const HdfsShare share = share_of(sweep, client, own, ns);
         add_share(sweep, client, &share);
         return;
     }
@@ -467,8 +478,7 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
 
 /* A client's call on the critical path: it computes, or waits for somebody who is not seen. */
 static void blame_client(Sweep *sweep, guint32 node, gint64 ns) {
-    const CallClass class = sweep->nodes[node].class;
-    const HdfsResource resource = class == CALL_WORK ? HDFS_CLIENT : class == CALL_DISK ? HDFS_DISK : HDFS_NETWORK;
+    const HdfsResource resource = own_resource(sweep->nodes[node].class);
     if (resource == HDFS_NETWORK) {
         blame_network(sweep, node, other_side(sweep, node), ns);
         return;

@@ -2,7 +2,7 @@
  *
  * A task is in HDFS while one of its top calls runs: calls of HDFS's client below nothing but the application's own
  * spans. Each moment of that time is somebody's:
- * - the client's own, where the innermost call of its thread computes;
+ * - the client's own, where the innermost call of its thread computes, or shakes hands with a DataNode;
  * - otherwise, it waits. Of all servers' calls of the trace that run at that moment and have none of a server below
  *   them, the one that others wait for: a disk or a lock before other work, work before a socket, of equals the one
  *   that took its work up last. Calls that only wait for other traced ones are none of them;
@@ -18,7 +18,7 @@
 #include "analyzer/diagnosis/hdfs_calls.h"
 
 typedef enum {
-    HDFS_CLIENT,  /* the client's own work: copying, checksums */
+    HDFS_CLIENT,  /* the client's own work: copying, checksums, handshakes with DataNodes */
     HDFS_NETWORK, /* nobody is seen to work: packets under way, or a server that is not traced */
     HDFS_SOCKET,  /* a DataNode writes to a socket that does not take it */
     HDFS_DISK,

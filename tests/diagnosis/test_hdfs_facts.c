@@ -19,6 +19,8 @@ typedef struct Call {
 #define DN     ROLE_DATANODE
 #define NN     ROLE_NAMENODE
 
+#define HANDSHAKE "SaslDataTransferClient#doSaslHandshake"
+
 /* Names get numbers as they come. */
 static GPtrArray *names;
 static guint32 name_number(const char *name) {
@@ -299,6 +301,23 @@ static void beside(void) {
     hdfs_facts_clear(&facts);
 }
 
+/* A handshake in a thread of its own is the client's, while nobody else works; and so is one in the task's. */
+static void handshakes(void) {
+    static const Call calls[] = {
+        {.id = 1, .name = "DFSInputStream#byteArrayPread", .role = CLIENT, .process = 1, .from = 0, .to = 1000},
+        {.id = 2, .parent = 1, .name = "StripeReader#readCells", .role = CLIENT, .process = 1, .from = 50, .to = 800},
+        {.id = 3, .parent = 2, .name = HANDSHAKE, .role = CLIENT, .process = 1, .from = 100, .to = 400},
+        {.id = 4, .parent = 2, .name = "OpReadBlockProto", .role = DN, .process = 9, .from = 300, .to = 500},
+        {.id = 5, .parent = 1, .name = HANDSHAKE, .role = CLIENT, .process = 1, .from = 700, .to = 900},
+    };
+    HdfsFacts facts;
+    COMPUTE(calls, &facts);
+    CHECK(&facts, {HANDSHAKE, 1, HDFS_CLIENT, 200 + 200}, {"OpReadBlockProto", 9, HDFS_SERVER, 200},
+          {"DFSInputStream#byteArrayPread", 0, HDFS_NETWORK, 100},
+          {"DFSInputStream#byteArrayPread", 9, HDFS_NETWORK, 300});
+    hdfs_facts_clear(&facts);
+}
+
 /* Each failure once, where it happened; retries are calls of their own. */
 static void failures(void) {
     static const Call calls[] = {
@@ -352,6 +371,7 @@ static void any_tree(void) {
                                        "BlockReaderRemote2#readNextPacket",
                                        "waitForAckedSeqno",
                                        "dataStreamer",
+                                       HANDSHAKE,
                                        "OpReadBlockProto",
                                        "OpWriteBlockProto",
                                        "BlockSender#readLocal",
@@ -370,7 +390,7 @@ static void any_tree(void) {
         for (guint i = 0; i < n; i++) {
             guint pick = (guint)g_rand_int_range(random, 0, G_N_ELEMENTS(some));
             gint64 from = g_rand_int_range(random, 0, 60);
-            Role role = pick < 6 ? CLIENT : DN;
+            Role role = pick < 7 ? CLIENT : DN;
             calls[i] = (Call){.id = i + 1,
                               .parent = (guint)g_rand_int_range(random, 0, (gint)i + 1),
                               .name = some[pick],
@@ -550,6 +570,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/hdfs_facts/write_pipeline", write_pipeline);
     g_test_add_func("/hdfs_facts/write_pipeline_path", write_pipeline_path);
     g_test_add_func("/hdfs_facts/beside", beside);
+    g_test_add_func("/hdfs_facts/handshakes", handshakes);
     g_test_add_func("/hdfs_facts/failures", failures);
     g_test_add_func("/hdfs_facts/fetched", fetched);
     g_test_add_func("/hdfs_facts/any_tree", any_tree);

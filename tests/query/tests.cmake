@@ -16,6 +16,7 @@ plumb_test(test_why SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why.c LINK qu
 plumb_test(test_runs SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_runs.c LINK query_fixture)
 plumb_test(test_stage_waits SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_stage_waits.c LINK query_fixture)
 plumb_test(test_why_ledger SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why_ledger.c LINK query_fixture)
+plumb_test(test_handshakes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_handshakes.c LINK query_fixture)
 plumb_test(test_bottleneck SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_bottleneck.c LINK query_fixture m)
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
 plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)

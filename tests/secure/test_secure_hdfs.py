@@ -20,6 +20,7 @@ from tests.secure.kdc import REALM
 
 LOG = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
 FS_SHELL = "org.apache.hadoop.fs.FsShell"
+HANDSHAKE = "SaslDataTransferClient#doSaslHandshake"
 # Maven Central has no newer one.
 HTTPFS, HTTPFS_VERSION = "org.apache.hadoop.fs.http.server.HttpFSServerWebServer", "3.4.1"
 # The oldest and the newest; on each change, the newest.
@@ -75,6 +76,22 @@ def processes_by_trace(spans):
     for span in spans:
         processes.setdefault(span["a"][:16], set()).update(span["r"].split("/")[:2])
     return processes.values()
+
+
+def check_handshakes(plumbd, authority, spans):
+    """The client shakes hands with a DataNode before it writes and before it reads, the DataNode with the next one of
+    the pipeline: others wait for that by its name, and it is never the network's."""
+    handshakes = [span for span in spans if span["d"] == HANDSHAKE]
+    processes = processes_by_trace(handshakes)
+    assert {"FsShell", "DataNode"} <= set().union(*processes), processes
+    assert len(processes) >= 2, "written and read"
+    for trace in {span["a"][:16] for span in handshakes}:
+        answer = json.loads(ask(plumbd, trusting(authority), f"/api/v1/why?trace={trace}")[1])
+        resources = {share["resource"] for share in answer["hdfs"]["shares"] if share["function"] == HANDSHAKE}
+        assert resources <= {"client", "server"}, answer["hdfs"]["shares"]
+    rows = json.loads(ask(plumbd, trusting(authority), "/api/v1/functions?limit=0")[1])["functions"]
+    critical = {row["role"]: row["critical_ns"] for row in rows if row["function"] == HANDSHAKE}
+    assert critical.keys() == {"client", "datanode"} and min(critical.values()) > 0, critical
 
 
 def read_event_log(build_dir, kdc, url):
@@ -138,7 +155,7 @@ def test_all_processes_log_in(kerberos, kdc, authority, build_dir, tmp_path, ver
            "hadoop.http.authentication.kerberos.keytab": keytab}  # fmt: skip
     jvm = (*SHORT_LIVED, f"-Djava.security.krb5.conf={kdc.path}", f"-Dhttpfs.home.dir={tmp_path}",
            *(f"-Dhttpfs.{folder}.dir={tmp_path}/hdfs/conf" for folder in ("config", "log", "temp")))  # fmt: skip
-    with SecureCluster(tmp_path / "hdfs", version, datanodes=1, core=SECURE_CORE | web, hdfs=secure_hdfs(keytab),
+    with SecureCluster(tmp_path / "hdfs", version, datanodes=2, core=SECURE_CORE | web, hdfs=secure_hdfs(keytab),
                  agent=agent, java=home_of(java_for(version)), jvm=jvm) as cluster:  # fmt: skip
         for command in (["-put", cluster.conf / "core-site.xml", LOG, "/"], ["-cat", "/core-site.xml"]):
             shell = cluster.java("client", FS_SHELL, map(str, command), stdout=PIPE)
@@ -155,6 +172,8 @@ def test_all_processes_log_in(kerberos, kdc, authority, build_dir, tmp_path, ver
     wait_for(lambda: {found["principal"] for found in events(tmp_path, "login")} == here)
     assert ask(plumbd, trusting(authority), "/api/v1/flush", "POST")[0] == 200
     found = ask(plumbd, trusting(authority), "/api/v1/export")[1].splitlines()
-    traces = list(processes_by_trace(json.loads(line) for line in found))
+    spans = [json.loads(line) for line in found]
+    traces = list(processes_by_trace(spans))
     for client in ("FsShell", "httpfs") if others else ("FsShell",):
         assert any(processes >= {client, "NameNode", "DataNode"} for processes in traces), (client, traces)
+    check_handshakes(plumbd, authority, spans)

@@ -9,12 +9,16 @@
 #include "common/base/clock.h"
 
 /* "the disk of", what was waited for. */
-static const char *resource_text(const char *resource, const char *role) {
+static const char *resource_text(const json_t *suspect) {
     static const char *const texts[][2] = {{"client", "the work of"},     {"network", "the network to"},
                                            {"disk", "the disk of"},       {"lock", "the lock of"},
                                            {"socket", "the socket of"},   {"queue", "the call queue of"},
                                            {"server", "the processor of"}};
-    if (strcmp(role, "client") == 0 && strcmp(resource, "disk") == 0) return "the local disk of";
+    const char *resource = field_text(suspect, "resource"), *function = field_text(suspect, "function");
+    const gboolean client = strcmp(field_text(suspect, "role"), "client") == 0;
+    if (client && strcmp(resource, "disk") == 0) return "the local disk of";
+    if (strcmp(resource, "client") == 0 && strcmp(function, "completeFile") == 0) return "the sleeps of";
+    if (strcmp(function, "SaslDataTransferClient#doSaslHandshake") == 0) return "the handshakes of";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
     return resource;
@@ -48,11 +52,10 @@ static char *host_text(const Style *style, const json_t *suspect) {
 char *why_whom(const Style *style, const json_t *suspect) {
     g_autofree char *host = host_text(style, suspect);
     if (!host) return unknown_text(suspect);
-    const char *resource = field_text(suspect, "resource");
-    const gboolean sleeps =
-        strcmp(field_text(suspect, "function"), "completeFile") == 0 && strcmp(resource, "client") == 0;
+    const gboolean sleeps = strcmp(field_text(suspect, "function"), "completeFile") == 0 &&
+                            strcmp(field_text(suspect, "resource"), "client") == 0;
     if (sleeps) return g_strdup_printf("a late report of a block, for which %s slept", host);
-    return g_strdup_printf("%s %s", resource_text(resource, field_text(suspect, "role")), host);
+    return g_strdup_printf("%s %s", resource_text(suspect), host);
 }
 
 /* A server's own work is its processor's. */
