@@ -78,8 +78,8 @@ static void processors(void) {
     json_decref(answer);
 }
 
-/* Task 5 slept for 252 ms until HDFS had the last block of a file that it closed, the others for 2: nobody is named, the
- * client on its host least of all. */
+/* Task 5 slept for 252 ms until HDFS had the last block of a file that it closed, the others for 2: nobody is named,
+ * the client on its host least of all. */
 static void late_block(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);

@@ -7,8 +7,8 @@
  * in any order; which become these deviations. 0 of none. */
 double robust_deviation(double *values, guint32 n);
 
-/* The same from the median of the distances of all pairs (Shamos), which tells more of few values. Holds while less than
- * 29 % of them are off. */
+/* The same from the median of the distances of all pairs (Shamos), which tells more of few values. Holds while less
+ * than 29 % of them are off. */
 double robust_spread(const double *values, guint32 n);
 
 typedef struct Points {

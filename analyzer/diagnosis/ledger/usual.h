@@ -6,15 +6,15 @@
 /* Standard deviations of normal tasks about the line, up to which a task's data explains its time. */
 #define USUAL_BOUND 3.0
 
-/* A task has unusually much of an account when at most 5 of 100 normal tasks would have as much: more than that one of
- * n normal tasks which is at rank 0.95 (n + 1), so that the next one is above it in 5 of 100 cases, however they are
- * distributed. Fewer than USUAL_RANKED have no such rank beside the greatest, and one task shall not decide: there it
- * is more than the second of them, and than Student's prediction interval of their logarithms (waits are skewed to the
- * right; the deviation is robust_spread()). Before these are taken, each has a twentieth of the usual time more: what
- * is less than that is not told apart. With one normal task nobody can say. */
-#define USUAL_LEVEL        0.95
-#define USUAL_LEVEL_NORMAL 1.644853627 /* of a normal distribution */
-#define USUAL_RANKED       39u
+/* A task has unusually much of an account when at most one of 40 normal tasks would have as much (the upper end of a
+ * prediction interval of 95 %): more than that one of n normal tasks which is at rank 0.975 (n + 1), so that the next
+ * one is above it in one of 40 cases, however they are distributed. Fewer than USUAL_RANKED have no such rank beside
+ * the greatest, and one task shall not decide: there it is more than the second of them, and than Student's interval of
+ * their logarithms (waits are skewed to the right; the deviation is robust_spread()). Before these are taken, each has
+ * a twentieth of the usual time more: what is less than that is not told apart. With one normal task nobody can say. */
+#define USUAL_LEVEL        0.975
+#define USUAL_LEVEL_NORMAL 1.959963985 /* of a normal distribution */
+#define USUAL_RANKED       79u
 #define USUAL_TIME_LEAST   0.05
 #define USUAL_ANYTHING     G_MAXINT64 /* nothing is unusual */
 
