@@ -17,7 +17,6 @@ static const char *resource_text(const json_t *suspect) {
     const char *resource = field_text(suspect, "resource"), *function = field_text(suspect, "function");
     const gboolean client = strcmp(field_text(suspect, "role"), "client") == 0;
     if (client && strcmp(resource, "disk") == 0) return "the local disk of";
-    if (strcmp(resource, "client") == 0 && strcmp(function, "completeFile") == 0) return "the sleeps of";
     if (strcmp(function, "SaslDataTransferClient#doSaslHandshake") == 0) return "the handshakes of";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
