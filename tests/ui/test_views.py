@@ -220,7 +220,7 @@ def test_a_trace_agrees_with_plumb(cluster, ask_plumb, open_page):
     assert f"w={begin}%2C{begin + span_5['duration_ns']}" in page.page.url
 
 
-SEEN = """() => [...document.querySelectorAll('main, main *')].map((element) => {
+SEEN = """() => [...document.querySelectorAll('main, main *:not(wbr)')].map((element) => {
   const box = element.getBoundingClientRect()
   const own = element.children.length === 0 ? element.textContent : ''
   const drawn = element instanceof HTMLCanvasElement ? element.toDataURL() : ''
@@ -229,7 +229,7 @@ SEEN = """() => [...document.querySelectorAll('main, main *')].map((element) => 
 
 
 def seen(page):
-    """What stands where in the view, and what its canvases have drawn."""
+    """What stands where in the view, and what its canvases have drawn. A place to break a line has none of its own."""
     return page.page.evaluate(SEEN)
 
 
