@@ -103,6 +103,7 @@ class Chosen:
         function, series = self.series()
         slowest = series["series"][0]
         last = slowest["at"][max(range(len(slowest["at"])), key=lambda i: slowest["values"][i])]
+        begin = series["since_time_ns"] + last * series["step_ns"]
         app = self.ask("apps?limit=1")["apps"][0]["app"]
         longest = self.ask(f"traces?since=1h&function={quote(function)}&sort=duration_ns&limit=400")["traces"]
         why = self.ask(f"why?app={app}&limit=1")["stragglers"][0]
@@ -110,7 +111,7 @@ class Chosen:
         waited = self.ask(f"why?app={app}&stage=0.0&limit=1")["stragglers"]
         task = (waited or [why])[0]
         return {
-            "overview": (f"overview?v=1&sel={slowest['host']}@{last}", 640),
+            "overview": (f"overview?v=1&sel={slowest['host']}@{begin}", 640),
             "host": (f"hosts/{slowest['host']}?v=1", 604),
             "function": (f"functions?v=1&open={quote(function + ' datanode')}", 660),
             "forest": ("forest?v=1", 520),

@@ -127,7 +127,7 @@ def test_who_waited_for_a_host_then(busy, ask_plumb, open_page):
     begin = series["since_time_ns"] + at * series["step_ns"]
     then = [row for row in tasks if begin - row["duration_ns"] < row["begin_time_ns"] < begin + series["step_ns"]]
     page = open_page(busy)
-    page.open("overview", sel=f"{host}@{at}", **shown)
+    page.open("overview", sel=f"{host}@{begin}", **shown)
     assert page.text(".panel h4") == f"Slow tasks of Spark that waited for it then: {len(then)}"
     period = f"--since {begin} --until {begin + series['step_ns']}"
     assert f"plumb hosts {host} {period} --limit 500" in page.text(".panel .sames")

@@ -23,6 +23,20 @@ export interface Cell {
   readonly step: number
 }
 
+/** Its name in addresses: with the time at which its step begins, since a step's number is another time's a minute on. */
+export const cellName = (answer: SeriesAnswer, host: string, step: number): string =>
+  `${host}@${timeOfStep(answer, step)}`
+
+/** None: the name is no cell's, or its time or host is not shown. */
+export function cellNamed(answer: SeriesAnswer, name: string): Cell | undefined {
+  const [host, begin] = name.split('@')
+  const row = answer.series.findIndex((one) => one.host === host)
+  if (row < 0 || begin === undefined || !/^\d{1,19}$/.test(begin)) return undefined
+  const passed = BigInt(begin) - answer.since_time_ns!
+  const step = Number(passed / BigInt(answer.step_ns!))
+  return passed < 0n || step >= layoutOf(answer).steps ? undefined : { row, step }
+}
+
 export interface Layout {
   readonly rows: readonly SeriesRow[]
   readonly steps: number

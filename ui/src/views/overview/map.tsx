@@ -14,7 +14,18 @@ import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import type { Scheme } from './colours.ts'
 import { writeValue } from './fields.ts'
-import { BOTTOM, RIGHT, cellValue, layoutOf, leftOf, timeOfStep, type Cell, type Layout } from './layout.ts'
+import {
+  BOTTOM,
+  RIGHT,
+  cellName,
+  cellNamed,
+  cellValue,
+  layoutOf,
+  leftOf,
+  timeOfStep,
+  type Cell,
+  type Layout,
+} from './layout.ts'
 import { paintAxis, paintBands, paintCells, paintDragged, paintFrame } from './map-paint.ts'
 
 function within(event: MouseEvent, layout: Layout): Cell | undefined {
@@ -26,11 +37,7 @@ function within(event: MouseEvent, layout: Layout): Cell | undefined {
   return { row, step: Math.min(layout.steps - 1, Math.max(0, step)) }
 }
 
-export function chosenCell(answer: SeriesAnswer): Cell | undefined {
-  const [host, step] = (value('sel') ?? '').split('@')
-  const row = answer.series.findIndex((one) => one.host === host)
-  return row < 0 ? undefined : { row, step: Number(step ?? 0) }
-}
+export const chosenCell = (answer: SeriesAnswer): Cell | undefined => cellNamed(answer, value('sel') ?? '')
 
 /** Fewer steps are a click that slipped. */
 const LEAST_STEPS = 3
@@ -95,7 +102,7 @@ export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: re
   const height = layout.rows.length * layout.rowPx + BOTTOM
   const shownZone = zone.value
   const choose = (cell: Cell | undefined): void => {
-    if (cell) refine({ sel: `${layout.rows[cell.row]!.host ?? ''}@${cell.step}` })
+    if (cell) refine({ sel: cellName(answer, layout.rows[cell.row]!.host ?? '', cell.step) })
   }
   const { over, dragged, events } = usePointer(answer, layout, choose)
   const paint = useCallback<Painter>(

@@ -24,6 +24,7 @@ import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import type { Scheme } from './colours.ts'
 import { FIELDS } from './fields.ts'
+import { cellName } from './layout.ts'
 import { HostMap, chosenCell } from './map.tsx'
 import { mapData } from './map-data.ts'
 import { Meanwhile } from './meanwhile.tsx'
@@ -59,7 +60,7 @@ function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer
     return (
       <>{tx('No host is at twice its peers for three steps in a row, in {name}.', { name: <b>{visible(name)}</b> })}</>
     )
-  const host = <a href={linkWith({ sel: `${worst.host}@${worst.until}` })}>{visible(worst.host)}</a>
+  const host = <a href={linkWith({ sel: cellName(answer, worst.host, worst.until) })}>{visible(worst.host)}</a>
   const at = <b>{visible(name)}</b>
   const [ratio, zoned] = [worst.ratio.toFixed(1), zoneName()]
   const [begin, end] = [timeOf(answer, worst.since), timeOf(answer, worst.until)]
@@ -95,7 +96,7 @@ function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[
       <ul class="slow">
         {slow.slice(0, 20).map((one) => (
           <li key={one.host}>
-            <button type="button" class="plain" onClick={() => refine({ sel: `${one.host}@${one.until}` })}>
+            <button type="button" class="plain" onClick={() => refine({ sel: cellName(answer, one.host, one.until) })}>
               {tx('{host} × {ratio}, {answer} to {more}', {
                 host: <b>{visible(one.host)}</b>,
                 ratio: one.ratio.toFixed(1),

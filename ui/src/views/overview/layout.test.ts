@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import type { SeriesAnswer } from '../../api/answers.ts'
+import { cellName, cellNamed } from './layout.ts'
+
+const answerFrom = (since: bigint): SeriesAnswer =>
+  ({
+    since_time_ns: since,
+    until_time_ns: since + 600n,
+    step_ns: 60,
+    series: [{ host: 'dn1' }, { host: 'dn2' }],
+  }) as unknown as SeriesAnswer
+
+test('a cell keeps its time while the period goes on', () => {
+  const name = cellName(answerFrom(1_000n), 'dn2', 3)
+  expect(name).toBe('dn2@1180')
+  expect(cellNamed(answerFrom(1_000n), name)).toEqual({ row: 1, step: 3 })
+  expect(cellNamed(answerFrom(1_060n), name)).toEqual({ row: 1, step: 2 })
+  expect(cellNamed(answerFrom(1_240n), name)).toBeUndefined()
+})
+
+test('what names no cell chooses none', () => {
+  for (const name of ['', 'dn1', 'dn3@1000', 'dn1@x', 'dn1@-60', 'dn1@1600', 'dn1@3'])
+    expect(cellNamed(answerFrom(1_000n), name)).toBeUndefined()
+})
