@@ -25,7 +25,7 @@ def test_no_more_are_under_way_than_there_are_workers(closed):
     for operation in found:
         ends = [end for end in ends if end > operation.begin] + [operation.end]
         assert len(ends) <= 3
-        assert operation.begin < 3 and operation.due <= operation.begin
+        assert operation.due < 3 and operation.due <= operation.begin
 
 
 def test_its_report_says_what_it_is(closed):

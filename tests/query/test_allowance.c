@@ -215,7 +215,7 @@ static void test_waiting(void) {
     g_assert_cmpint(number_at(row, "spans"), <, WAITING / 2);
     g_assert_cmpint(number_at(row, "spans"), >, 10);
     g_assert_cmpint(number_at(trace, "spans_total"), <, WAITING / 2);
-    g_assert_cmpuint(budget.most_bytes, >, 2u << 20); /* what waits counts */
+    g_assert_cmpuint(budget.most_bytes, >, 3u << 20); /* what waits counts */
     g_assert_cmpuint(budget.most_bytes, <=, 12u << 20);
 
     json_decref(g_steal_pointer(&traces));

@@ -59,16 +59,19 @@ TraceView *trace_view_load_found(Archive *archive, guint64 trace_id, gboolean *g
     return view;
 }
 
-/* A span takes up to five times its bytes until its tree has been measured (tests/query/test_columns.c). */
 gsize trace_view_room(void) {
     const gsize left = allowance_left();
-    return left == G_MAXSIZE ? 0 : left / 8 + 1;
+    return left == G_MAXSIZE ? 0 : left / 4 + 1;
 }
+
+/* Beside its bytes a span takes 300 until its tree has been measured (tests/query/test_columns.c). Twice that is left for
+ * each: a part is loaded whole. */
+static guint64 spans_room(void) { return MIN(TRACE_VIEW_SPANS, allowance_left() / 640 + 1); }
 
 TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
     const ArchiveLoad load = {
         .first_part = first_part,
-        .max_spans = TRACE_VIEW_SPANS,
+        .max_spans = spans_room(),
         .max_bytes = trace_view_room(),
     };
     return view_load(archive, trace_id, &load, error);

@@ -23,8 +23,8 @@ TraceView *trace_view_load_found(Archive *archive, guint64 trace_id, gboolean *g
 /* Bytes of spans that are loaded at once, part by part: what a quarter of the thread's allowance has room for. 0: all.
  */
 gsize trace_view_room(void);
-/* The parts from this one on, counted from 0, up to TRACE_VIEW_SPANS spans, or trace_view_room(); one part at least.
- * INPUT: there are fewer. */
+/* The parts from this one on, counted from 0, up to TRACE_VIEW_SPANS spans, or what there is room for; one part at
+ * least. INPUT: there are fewer. */
 TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error);
 /* Was there room for all of the trace? */
 gboolean trace_view_has_all(const ArchiveLoad *load);
