@@ -64,8 +64,8 @@ gsize trace_view_room(void) {
     return left == G_MAXSIZE ? 0 : left / 4 + 1;
 }
 
-/* Beside its bytes a span takes 300 until its tree has been measured (tests/query/test_columns.c). Twice that is left for
- * each: a part is loaded whole. */
+/* Beside its bytes a span takes 300 until its tree has been measured (tests/query/test_columns.c). Twice that is left
+ * for each: a part is loaded whole. */
 static guint64 spans_room(void) { return MIN(TRACE_VIEW_SPANS, allowance_left() / 640 + 1); }
 
 TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
