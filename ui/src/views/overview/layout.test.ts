@@ -7,7 +7,7 @@ const answerFrom = (since: bigint): SeriesAnswer =>
     since_time_ns: since,
     until_time_ns: since + 600n,
     step_ns: 60,
-    series: [{ host: 'dn1' }, { host: 'dn2' }],
+    series: ['dn1', 'dn2'].map((host) => ({ host, at: [], values: [], calls: [] })),
   }) as unknown as SeriesAnswer
 
 test('a cell keeps its time while the period goes on', () => {
