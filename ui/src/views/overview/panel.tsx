@@ -16,7 +16,7 @@ import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { writeValue } from './fields.ts'
-import { cellValue, layoutOf, type Cell } from './layout.ts'
+import { cellValue, layoutOf, timeOfStep, type Cell } from './layout.ts'
 
 interface Shares {
   readonly calls: number
@@ -101,7 +101,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
   const row = answer.series[cell.row]!
   const host = row.host ?? ''
   const step = BigInt(answer.step_ns!)
-  const since = answer.since_time_ns! + BigInt(cell.step) * step
+  const since = timeOfStep(answer, cell.step)
   const period = { since: String(since), until: String(since + step) }
   const asked = { ...period, function: props.function, role }
   const waitedAsked = { host, ...period, limit: TASKS_ASKED }

@@ -24,7 +24,7 @@ import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import type { Scheme } from './colours.ts'
 import { FIELDS } from './fields.ts'
-import { cellName } from './layout.ts'
+import { cellName, timeOfStep } from './layout.ts'
 import { HostMap, chosenCell } from './map.tsx'
 import { mapData } from './map-data.ts'
 import { Meanwhile } from './meanwhile.tsx'
@@ -46,9 +46,7 @@ const DEFAULT_ROLE = 'datanode'
 
 const roleName = (role: string): string => (role === 'datanode' ? t('DataNodes') : role)
 
-function timeOf(answer: SeriesAnswer, step: number): string {
-  return clockTime(answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!), zone.value)
-}
+const timeOf = (answer: SeriesAnswer, step: number): string => clockTime(timeOfStep(answer, step), zone.value)
 
 function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer | undefined }): VNode {
   const { answer, name, usual } = props
