@@ -146,10 +146,10 @@ static void find_busy(Sweep *sweep) {
         if (sweep->n_heap == 0) at_ns = sweep->work[next].stretch.from_ns;
         while (next < sweep->n && sweep->work[next].stretch.from_ns <= at_ns) heap_push(sweep, next++);
 
-        const Work *first = &sweep->work[sweep->heap[0]];
-        gint64 until_ns = first->stretch.to_ns;
+        const Stretch *first = &sweep->work[sweep->heap[0]].stretch;
+        gint64 until_ns = first->to_ns;
         if (next < sweep->n) until_ns = MIN(until_ns, sweep->work[next].stretch.from_ns);
-        const Stretch piece = {first->stretch.scope, at_ns, until_ns, first->stretch.node};
+        const Stretch piece = {first->scope, at_ns, until_ns, first->node};
         g_array_append_val(sweep->busy, piece);
         at_ns = until_ns;
     }

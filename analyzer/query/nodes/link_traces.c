@@ -97,8 +97,10 @@ static void add_call(const LinkSample *sample, LinkTrace *trace, guint32 operati
         operation_at(trace, operation)->bytes += value_of(span, lookup->bytes_key(lookup->arg));
         operation_at(trace, operation)->waited_ns += value_of(span, names->wait);
     }
-    if (sample->of->reads) add_call_of_read(sample, trace, operation, span);
-    if (sample->of->reads) return;
+    if (sample->of->reads) {
+        add_call_of_read(sample, trace, operation, span);
+        return;
+    }
     if (name == names->receive) add_packet(trace->arrived, operation, span);
     if (name == names->mirror || name == names->write) add_packet(trace->sent, operation, span);
 }
