@@ -192,13 +192,17 @@ def main():
     options = parser.parse_args()
     with TemporaryDirectory(prefix="plumb-ui-") as work:
         plumbd = Plumbd(Path(work, "plumbd"))
-        if options.watch:
-            figures = watchers.measure(plumbd, options.watch)
-        elif options.overview:
-            with chromium() as browser:
-                figures = ui_overview.measure(plumbd, browser, options.overview, options.spans)
-        else:
-            figures = shown(plumbd, work, options)
+        try:
+            if options.watch:
+                figures = watchers.measure(plumbd, options.watch)
+            elif options.overview:
+                with chromium() as browser:
+                    figures = ui_overview.measure(plumbd, browser, options.overview, options.spans)
+            else:
+                figures = shown(plumbd, work, options)
+        except BaseException:
+            plumbd.kill()  # it would outlive this program, with its folder gone
+            raise
         plumbd.stop()
     for name, value in figures.items():
         if name != "slow_inputs":
