@@ -115,6 +115,25 @@ static void test_refused(void) {
     allowance_end();
 }
 
+/* The rows of a step are given back before those of the next are read. */
+static void test_steps_given_back(void) {
+    gsize peaks[2];
+    for (guint i = 0; i < 2; i++) {
+        AllowanceBudget budget = {0};
+        Allowance allowance = {.budget = &budget};
+        g_autofree char *params =
+            g_strdup_printf("by=host&step=1m&limit=1&since=0&until=%u000000000", i == 0 ? 60 : 60 * MINUTES);
+        allowance_begin(&allowance);
+        json_auto_t *answer = fixture_answer(&many, "series", params);
+        json_decref(g_steal_pointer(&answer));
+        allowance_end();
+        g_assert_cmpuint(budget.used_bytes, ==, 0);
+        peaks[i] = budget.most_bytes;
+    }
+    g_assert_cmpuint(peaks[0], >, 0);
+    g_assert_cmpuint(peaks[1], <, 2 * peaks[0]);
+}
+
 /* What others have is not there for a question. */
 static void test_others(void) {
     AllowanceBudget budget = {.limit_bytes = 1u << 20, .used_bytes = 1u << 20};
@@ -272,6 +291,7 @@ int main(int argc, char **argv) {
     fill();
     g_test_add_func("/allowance/first_rows", test_first_rows);
     g_test_add_func("/allowance/refused", test_refused);
+    g_test_add_func("/allowance/steps_given_back", test_steps_given_back);
     g_test_add_func("/allowance/others", test_others);
     g_test_add_func("/allowance/nothing_left", test_nothing_left);
     g_test_add_func("/allowance/late", test_late);

@@ -271,22 +271,23 @@ static void test_rows_max(void) {
 }
 
 /* What plumbd sends is written without a document: the same text. */
-static void assert_same_text(Fixture *fixture, const char *params) {
+static void assert_same_text(Fixture *fixture, const char *question, const char *list, const char *params) {
     g_autoptr(GError) error = NULL;
     g_autoptr(QueryParams) parsed = params_from_text(params);
-    const Query query = {fixture->archive, "trace", parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, NULL};
+    const Query query = {fixture->archive, question, parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, NULL};
     g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
     json_auto_t *head = query_run_rows(&query, &rows, &error);
     g_assert_no_error(error);
-    json_auto_t *whole = fixture_answer(fixture, "trace", params);
-    g_assert_cmpuint(json_array_size(json_object_get(whole, "spans")), >, 0);
+    g_assert_cmpstr(rows.member, ==, list);
+    json_auto_t *whole = fixture_answer(fixture, question, params);
+    g_assert_cmpuint(json_array_size(json_object_get(whole, list)), >, 0);
     gsize size_bytes;
     g_autofree char *text = json_compact_rows(head, &rows, &size_bytes);
     g_autofree char *expected = json_compact(whole, &size_bytes);
     g_assert_cmpstr(text, ==, expected);
 }
 
-static void test_trace_text(void) {
+static void test_text(void) {
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, sample_rows, sample_count);
@@ -295,9 +296,11 @@ static void test_trace_text(void) {
     json_t *row;
     json_array_foreach(json_object_get(answer, "traces"), i, row) {
         g_autofree char *params = g_strdup_printf("id=%s", text_at(row, "trace"));
-        assert_same_text(&fixture, params);
+        assert_same_text(&fixture, "trace", "spans", params);
     }
-    assert_same_text(&fixture, "id=0000000000000001&limit=2");
+    assert_same_text(&fixture, "trace", "spans", "id=0000000000000001&limit=2");
+    assert_same_text(&fixture, "series", "series", "by=host&sort=ratio&step=1m&limit=0");
+    assert_same_text(&fixture, "series", "series", "step=1m&limit=2");
 }
 
 /* Keys that come twice or are not ASCII, more keys than are written straight, texts with escapes, or no UTF-8. */
@@ -318,7 +321,7 @@ static void test_trace_annotations(void) {
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, spans, G_N_ELEMENTS(spans));
-    assert_same_text(&fixture, "id=0000000000000051");
+    assert_same_text(&fixture, "trace", "spans", "id=0000000000000051");
 
     json_auto_t *answer = fixture_answer(&fixture, "trace", "id=0000000000000051");
     json_t *rows = json_object_get(answer, "spans");
@@ -550,7 +553,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/empty-archive", test_empty_archive);
     g_test_add_func("/query/first-rows", test_first_rows);
     g_test_add_func("/query/status-counts", test_status_counts);
-    g_test_add_func("/query/trace/text", test_trace_text);
+    g_test_add_func("/query/trace/text", test_text);
     g_test_add_func("/query/trace/annotations", test_trace_annotations);
     return g_test_run();
 }

@@ -11,6 +11,7 @@ typedef struct FunctionRow {
     guint32 role;     /* Role */
     guint32 host;     /* dictionary id; 0 unless by_host */
     gint64 since_ns;  /* of a row for each minute: when it begins; else 0 */
+    gsize charged_bytes;
     NodeStats stats;
 } FunctionRow;
 

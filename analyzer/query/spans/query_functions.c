@@ -10,8 +10,15 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
+/* What it takes in memory counts against the question's allowance until it is cleared. */
+static void row_charge(FunctionRow *row, const NodeStats *stats) {
+    row->charged_bytes = sizeof *row + node_stats_bytes(stats);
+    allowance_charge(row->charged_bytes);
+}
+
 static void row_clear(gpointer data) {
     FunctionRow *row = data;
+    allowance_release(row->charged_bytes);
     node_stats_clear(&row->stats);
 }
 
@@ -42,8 +49,8 @@ static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
     if (!last || last->function != key->object || last->role != key->role || last->host != host) {
         FunctionRow row = {.function = key->object, .role = key->role, .host = host};
         node_stats_init(&row.stats);
+        row_charge(&row, function_row_stats(stored));
         g_array_append_val(rows, row);
-        allowance_charge(sizeof row + node_stats_bytes(function_row_stats(stored)));
         last = &g_array_index(rows, FunctionRow, rows->len - 1);
     }
     node_stats_merge(&last->stats, function_row_stats(stored));
@@ -153,10 +160,8 @@ typedef struct Best {
 } Best;
 
 static void row_free(gpointer data) {
-    FunctionRow *row = data;
-    allowance_release(sizeof *row + node_stats_bytes(&row->stats));
-    row_clear(row);
-    g_free(row);
+    row_clear(data);
+    g_free(data);
 }
 
 static Best best_new(const Sorting *sorting, const FunctionFilter *filter, const GArray *exclude, guint most) {
@@ -186,14 +191,14 @@ static void best_add(void *arg, const StatsKey *key, StatsRow *stored) {
     if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0 || is_excluded(best->exclude, key->object))
         return;
     NodeStats *stats = function_row_stats(stored);
-    FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, best->since_ns, *stats};
+    FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, best->since_ns, 0, *stats};
     best->all++;
     if (is_behind(best, &seen)) return;
     FunctionRow *row = g_new(FunctionRow, 1);
     *row = seen;
     node_stats_init(&row->stats);
     node_stats_merge(&row->stats, stats);
-    allowance_charge(sizeof *row + node_stats_bytes(&row->stats));
+    row_charge(row, &row->stats);
     g_ptr_array_add(best->rows, row);
     if (best->rows->len >= best->most + MAX(best->most / 2, BEST_SPARE_LEAST)) best_sort(best);
 }

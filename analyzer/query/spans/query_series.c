@@ -264,6 +264,28 @@ static gboolean parse_series(const Asked *asked, SeriesAsked *series, GError **e
     return asked_steps(asked, FALSE, &series->steps, error);
 }
 
+/* As text for a caller that wants text: the numbers of 3,000 hosts take ten times as much as part of a document. */
+static void add_series(json_t *answer, const Asked *asked, const GPtrArray *all, const SeriesAsked *series) {
+    const guint n = answer_rows(asked, series->limit, all->len, answer);
+    json_t *list = json_array();
+    json_object_set_new(answer, "series", list);
+    if (asked->rows != NULL) {
+        asked->rows->member = "series";
+        json_put_bytes(&asked->rows->text, "[", 1);
+    }
+    for (guint i = 0; i < n && allowance_goes_on(); i++) {
+        json_t *row = series_json(asked->archive, all->pdata[i], series->filter.by_host);
+        if (asked->rows == NULL) {
+            json_array_append_new(list, row);
+            continue;
+        }
+        if (i > 0) json_put_bytes(&asked->rows->text, ",", 1);
+        json_put_value(&asked->rows->text, row);
+        json_decref(row);
+    }
+    if (asked->rows != NULL) json_put_bytes(&asked->rows->text, "]", 1);
+}
+
 static gsize counted_by(const char *field) {
     if (g_str_has_prefix(field, "bytes.")) return offsetof(NodeStats, bytes);
     return g_str_has_prefix(field, "rate.") ? offsetof(NodeStats, rate) : offsetof(NodeStats, duration);
@@ -291,14 +313,10 @@ json_t *answer_series(const Asked *asked, GError **error) {
     allowance_sort(all->pdata, all->len, sizeof(gpointer), compare_series, &sorting);
     if (!allowance_check(error)) return NULL;
 
-    json_t *answer = json_object(), *list = json_array();
+    json_t *answer = json_object();
     json_add_steps(answer, &series.steps);
     json_object_set_new(answer, "field", json_string(series.field_name));
-    const guint n = answer_rows(asked, series.limit, all->len, answer);
-    json_object_set_new(answer, "series", list);
-    for (guint i = 0; i < n && allowance_goes_on(); i++)
-        json_array_append_new(list, series_json(asked->archive, all->pdata[i], series.filter.by_host));
-
+    add_series(answer, asked, all, &series);
     if (peers == NULL) return answer;
     json_t *usual = json_array();
     json_object_set_new(answer, "peers", usual);
