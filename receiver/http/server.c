@@ -455,11 +455,18 @@ static void on_written(struct bufferevent *stream, void *arg) {
     }
 }
 
+static gboolean tls_failed(const HttpConnection *connection, short what) {
+    if (!connection->secret) return FALSE;
+    if ((what & BEV_EVENT_ERROR) != 0 && bufferevent_get_openssl_error(connection->stream) != 0) return TRUE;
+    return tls_session_is_cut(bufferevent_openssl_get_ssl(connection->stream));
+}
+
 /* The peer sends no more, or the connection is broken. A peer that has shut only its own side, and waits for the
  * answer, looks the same as one that has left. */
 static void on_event(struct bufferevent *stream, short what, void *arg) {
+    (void)stream;
     HttpConnection *connection = arg;
-    if (connection->secret && (what & BEV_EVENT_ERROR) != 0 && bufferevent_get_openssl_error(stream) != 0) {
+    if (tls_failed(connection, what)) {
         cut_off(connection, COUNTER_HTTP_TLS);
         return;
     }

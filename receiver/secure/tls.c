@@ -12,6 +12,10 @@
 #define READ_AHEAD_BYTES (64u * 1024)
 /* Longer names are nobody's. */
 #define NAME_MAX_BYTES 255
+/* Records of a handshake that may come after it: with new keys, or the wish for another one, which is refused. OpenSSL
+ * reads on until bytes come, however many of these do, so without a limit one peer would have a thread for itself. Who
+ * has new keys by itself has them every 2^24 records, or more rarely. */
+#define LATE_RECORDS_MOST 64u
 
 static gboolean fail_file(GError **error, const char *key, const char *path) {
     return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", key, path, wire_tls_failure());
@@ -90,6 +94,19 @@ static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsi
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
+/* ---- after the handshake ---- */
+
+gboolean tls_session_is_cut(const SSL *ssl) { return GPOINTER_TO_UINT(SSL_get_app_data(ssl)) > LATE_RECORDS_MOST; }
+
+/* Each record, too, has one. TLS 1.3 says what is in it when it is decrypted. */
+static void on_message(int sent, int version, int type, const void *bytes, size_t length, SSL *ssl, void *arg) {
+    (void)version, (void)length, (void)arg;
+    const gboolean record = type == SSL3_RT_HEADER || type == SSL3_RT_INNER_CONTENT_TYPE;
+    if (sent || !record || *(const guint8 *)bytes != SSL3_RT_HANDSHAKE || !SSL_is_init_finished(ssl)) return;
+    SSL_set_app_data(ssl, GUINT_TO_POINTER(GPOINTER_TO_UINT(SSL_get_app_data(ssl)) + 1));
+    if (tls_session_is_cut(ssl)) SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
+}
+
 /* ---- life ---- */
 
 static void set_modes(SSL_CTX *context, TlsLeast least) {
@@ -106,6 +123,7 @@ static void set_modes(SSL_CTX *context, TlsLeast least) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 1);
     SSL_CTX_set_session_ticket_cb(context, NULL, judge_ticket, NULL);
+    SSL_CTX_set_msg_callback(context, on_message);
 }
 
 SSL_CTX *tls_context_new(const TlsFiles *files, GError **error) {

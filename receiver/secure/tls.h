@@ -27,6 +27,8 @@ struct ssl_st *tls_session_new(struct ssl_ctx_st *context, gboolean ahead);
 /* After its handshake: gives back what is needed no more of the certificates that the peer has shown: all but the names
  * in its own, which tls_principal() reads. A third of what a connection takes otherwise. */
 void tls_session_shrink(struct ssl_st *ssl);
+/* Nothing more is read of it, as if its peer had ended it: it sent too much that is neither bytes nor their end. */
+gboolean tls_session_is_cut(const struct ssl_st *ssl);
 /* When its certificate ends, in seconds since the epoch. */
 gint64 tls_context_ends_s(const struct ssl_ctx_st *context);
 /* "cert:NAME". The name is a URI of the certificate, else a DNS name, else its common name. NULL: it has none. */

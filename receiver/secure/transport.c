@@ -17,7 +17,11 @@ void transport_accept(Transport *transport, SSL_CTX *context, gboolean ahead) {
 static ssize_t result_of(Transport *transport, int result) {
     const int at_errno = errno;
     switch (SSL_get_error(transport->ssl, result)) {
-    case SSL_ERROR_ZERO_RETURN: return 0;
+    case SSL_ERROR_ZERO_RETURN:
+        if (!tls_session_is_cut(transport->ssl)) return 0;
+        ERR_raise(ERR_LIB_SSL, SSL_R_TOO_MANY_KEY_UPDATES);
+        errno = EPROTO;
+        return -1;
     case SSL_ERROR_WANT_WRITE:
         transport->wants_room = TRUE;
         errno = EAGAIN;

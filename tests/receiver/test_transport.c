@@ -1,6 +1,7 @@
-/* TLS on a pair of sockets: what is kept of the certificates that a peer shows. */
+/* TLS on a pair of sockets: what is kept of the certificates that a peer shows, and what is too much of new keys. */
 #include "receiver/secure/transport.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <openssl/pem.h>
@@ -84,44 +85,85 @@ static void exchange(Transport *server, SSL *client) {
     g_assert_cmpint(SSL_read(client, bytes, sizeof bytes), ==, 4);
 }
 
-/* Of a connection that is open: its peer's name, and no key. */
-static void test_certificates_shrink(const void *version) {
-    Files *files = files_new();
-    const TlsFiles settings = {files->certificate, files->key, files->certificate, "", TRUE, TLS_LEAST_1_2};
-    g_autoptr(GError) error = NULL;
-    SSL_CTX *context = tls_context_new(&settings, &error);
-    g_assert_no_error(error);
+/* Both ends of a connection, whose handshake is over. */
+typedef struct Pair {
+    Files *files;
+    SSL_CTX *context;
+    Transport server;
+    SSL *client;
     int ends[2];
-    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), ==, 0);
-    Transport server = {.fd = ends[0]};
-    transport_accept(&server, context, TRUE);
-    SSL *client = client_new(files, GPOINTER_TO_INT(version), ends[1]);
+} Pair;
+
+static void pair_open(Pair *pair, int version) {
+    pair->files = files_new();
+    const TlsFiles settings = {
+        pair->files->certificate, pair->files->key, pair->files->certificate, "", TRUE, TLS_LEAST_1_2};
+    g_autoptr(GError) error = NULL;
+    pair->context = tls_context_new(&settings, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair->ends), ==, 0);
+    pair->server = (Transport){.fd = pair->ends[0]};
+    transport_accept(&pair->server, pair->context, TRUE);
+    pair->client = client_new(pair->files, version, pair->ends[1]);
 
     gboolean server_done = FALSE, client_done = FALSE;
     for (int i = 0; i < 10 && !(server_done && client_done); i++) {
-        client_done = SSL_do_handshake(client) == 1;
-        if (!server_done) server_done = transport_greet(&server) == 1;
+        client_done = SSL_do_handshake(pair->client) == 1;
+        if (!server_done) server_done = transport_greet(&pair->server) == 1;
     }
     g_assert_true(server_done && client_done);
-    g_assert_cmpint(SSL_version(client), ==, GPOINTER_TO_INT(version));
-    const X509 *shown = SSL_get0_peer_certificate(server.ssl);
-    g_assert_null(X509_get0_pubkey(shown));
-    g_assert_cmpint(sk_X509_num(SSL_get_peer_cert_chain(server.ssl)), ==, 0);
-    g_autofree char *principal = tls_principal(server.ssl);
-    g_assert_cmpstr(principal, ==, "cert:" NAME);
-    exchange(&server, client);
+    g_assert_cmpint(SSL_version(pair->client), ==, version);
+}
 
-    transport_clear(&server);
-    SSL_free(client);
-    close(ends[0]);
-    close(ends[1]);
-    tls_context_unref(context);
-    files_free(files);
+static void pair_close(Pair *pair) {
+    transport_clear(&pair->server);
+    SSL_free(pair->client);
+    close(pair->ends[0]);
+    close(pair->ends[1]);
+    tls_context_unref(pair->context);
+    files_free(pair->files);
+}
+
+/* Of a connection that is open: its peer's name, and no key. */
+static void test_certificates_shrink(const void *version) {
+    Pair pair;
+    pair_open(&pair, GPOINTER_TO_INT(version));
+    const X509 *shown = SSL_get0_peer_certificate(pair.server.ssl);
+    g_assert_null(X509_get0_pubkey(shown));
+    g_assert_cmpint(sk_X509_num(SSL_get_peer_cert_chain(pair.server.ssl)), ==, 0);
+    g_autofree char *principal = tls_principal(pair.server.ssl);
+    g_assert_cmpstr(principal, ==, "cert:" NAME);
+    exchange(&pair.server, pair.client);
+    pair_close(&pair);
+}
+
+static void send_new_key(SSL *client) {
+    g_assert_cmpint(SSL_key_update(client, SSL_KEY_UPDATE_NOT_REQUESTED), ==, 1);
+    g_assert_cmpint(SSL_do_handshake(client), ==, 1);
+}
+
+/* Some are in order. Who sends nothing else is cut off: OpenSSL would read on for as long as they come. */
+static void test_new_keys_without_end(void) {
+    Pair pair;
+    guint8 bytes[16];
+    pair_open(&pair, TLS1_3_VERSION);
+    for (int i = 0; i < 64; i++) {
+        send_new_key(pair.client);
+        if (i % 8 == 0) exchange(&pair.server, pair.client);
+    }
+    exchange(&pair.server, pair.client);
+    for (int i = 0; i < 100; i++) send_new_key(pair.client);
+    g_assert_cmpint(SSL_write(pair.client, "ping", 4), ==, 4);
+    g_assert_cmpint(transport_read(&pair.server, bytes, sizeof bytes), ==, -1);
+    g_assert_cmpint(errno, ==, EPROTO);
+    g_assert_cmpstr(transport_reason(), ==, "too many key updates");
+    pair_close(&pair);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/transport/certificates/1.2", GINT_TO_POINTER(TLS1_2_VERSION), test_certificates_shrink);
     g_test_add_data_func("/transport/certificates/1.3", GINT_TO_POINTER(TLS1_3_VERSION), test_certificates_shrink);
+    g_test_add_func("/transport/new keys without end", test_new_keys_without_end);
     return g_test_run();
 }
