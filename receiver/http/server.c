@@ -269,13 +269,11 @@ static gboolean judge_ticket(HttpConnection *connection) {
         .errands = server->options.errands,
         .home = server->done,
         .sources = login_sources(connection),
-        .peer = connection->exchange->peer,
-        .path = request->path,
         .judged = on_judged,
         .owner = connection,
     };
     connection->phase = PHASE_LOGIN; /* the time of the head goes on */
-    connection->ticket = ticket_judge(&options, kerberos, g_steal_pointer(&request->authorization));
+    connection->ticket = ticket_judge(&options, kerberos, connection->exchange->peer, request);
     return TRUE;
 }
 

@@ -39,14 +39,14 @@ static void ticket_back(Errand *errand) {
     ticket_free(ticket);
 }
 
-HttpTicket *ticket_judge(const HttpTicketOptions *options, Kerberos *kerberos, char *authorization) {
+HttpTicket *ticket_judge(const HttpTicketOptions *options, Kerberos *kerberos, const char *peer, HttpRequest *request) {
     HttpTicket *ticket = g_new0(HttpTicket, 1);
     ticket->errand = (Errand){.work = ticket_work, .back = ticket_back, .free = ticket_free, .home = options->home};
     ticket->options = *options;
     ticket->kerberos = kerberos;
-    ticket->peer = g_strdup(options->peer);
-    ticket->path = g_strdup(options->path);
-    ticket->authorization = authorization;
+    ticket->peer = g_strdup(peer);
+    ticket->path = g_strdup(request->path);
+    ticket->authorization = g_steal_pointer(&request->authorization);
     errands_give(options->errands, &ticket->errand);
     return ticket;
 }

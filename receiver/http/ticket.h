@@ -11,14 +11,14 @@ typedef struct HttpTicketOptions {
     Errands *errands;
     Inbox *home; /* of Errand */
     LoginSources sources;
-    const char *peer, *path; /* of who shows it; copied */
     /* principal: a new string; NULL: error says why it is none, which is told already. answer: as of
      * kerberos_negotiate(). */
     void (*judged)(void *owner, char *principal, char *answer, const GError *error);
     void *owner;
 } HttpTicketOptions;
 
-/* kerberos, a reference, and authorization are taken over. The ticket is there until 'judged' is called. */
-HttpTicket *ticket_judge(const HttpTicketOptions *options, Kerberos *kerberos, char *authorization);
+/* kerberos, a reference, and the Authorization of the request are taken over. peer: who shows it. The ticket is there
+ * until 'judged' is called. */
+HttpTicket *ticket_judge(const HttpTicketOptions *options, Kerberos *kerberos, const char *peer, HttpRequest *request);
 /* Its owner ends: 'judged' is not called any more. NULL: nothing. */
 void ticket_leave(HttpTicket *ticket);
