@@ -207,12 +207,12 @@ static void take_mark(void *arg, HttpExchange *exchange, const char *rest) {
 
 /* ---- logins of browsers ---- */
 
-/* With a token in Authorization. */
+/* With a token in Authorization: a cookie brings none that lasts for longer than itself. */
 static void begin_session(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     const Http *http = arg;
     const char *principal = http_exchange_principal(exchange);
-    if (principal == NULL || !g_str_has_prefix(principal, "token:")) {
+    if (principal == NULL || !g_str_has_prefix(principal, "token:") || http_exchange_request(exchange)->by_cookie) {
         http_exchange_audit(exchange, AUDIT_DENIED);
         http_send_error(exchange, 401, "there is no such token, or it has ended");
         return;

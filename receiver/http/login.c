@@ -8,7 +8,7 @@
 
 #define SESSION_NS    (LOGIN_SECONDS * NS_PER_SEC)
 #define SESSION_BYTES 16u
-/* Past that the one that began first ends: nobody has so many readers. */
+/* Past that one gives way: nobody has so many readers. */
 #define SESSIONS_MOST 1024u
 
 /* ---- headers ---- */
@@ -98,6 +98,21 @@ static void drop_ended(Sessions *sessions, gint64 now_ns) {
     while ((first = g_queue_peek_head(&sessions->order)) != NULL && first->ends_ns <= now_ns) drop(sessions, first);
 }
 
+/* The oldest of whoever has most of them: one token cannot log others out, however often it logs in. */
+static Session *who_gives_way(const Sessions *sessions) {
+    g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+    guint most = 0;
+    for (const GList *at = sessions->order.head; at != NULL; at = at->next) {
+        const char *principal = ((const Session *)at->data)->principal;
+        const guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, principal)) + 1;
+        g_hash_table_insert(counts, (void *)principal, GUINT_TO_POINTER(n));
+        most = MAX(most, n);
+    }
+    const GList *at = sessions->order.head;
+    while (GPOINTER_TO_UINT(g_hash_table_lookup(counts, ((const Session *)at->data)->principal)) < most) at = at->next;
+    return at->data;
+}
+
 static char *random_id(void) {
     guint8 bytes[SESSION_BYTES];
     while (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
@@ -109,7 +124,7 @@ static char *random_id(void) {
 
 const char *sessions_begin(Sessions *sessions, const char *principal, TokenMark token, gint64 now_ns) {
     drop_ended(sessions, now_ns);
-    if (sessions->order.length >= SESSIONS_MOST) drop(sessions, g_queue_peek_head(&sessions->order));
+    if (sessions->order.length >= SESSIONS_MOST) drop(sessions, who_gives_way(sessions));
     Session *session = g_new0(Session, 1);
     session->id = random_id();
     session->principal = g_strdup(principal);

@@ -33,6 +33,7 @@ static char *by_token(const LoginSources *sources, HttpRequest *request, const c
         if (found == NULL) refuse_token(sources, request, peer);
     } else if (cookie != NULL) {
         found = g_strdup(sessions_find(sources->sessions, cookie, clock_monotonic_ns(clock_system()), mark));
+        request->by_cookie = found != NULL;
     }
     return found != NULL && security_knows(sources->security, found, *mark) ? g_steal_pointer(&found) : NULL;
 }

@@ -18,7 +18,7 @@ typedef struct LoginSources {
 /* Does it say so by a ticket? */
 gboolean request_shows_ticket(const HttpRequest *request);
 /* What it says otherwise: the principal, a new string. NULL: nothing, or what is no login. *token: by which, if it was
- * one. */
+ * one. Sets request->by_cookie. */
 char *request_login(const LoginSources *sources, HttpRequest *request, const char *peer, TokenMark *token);
 /* A refusal is counted, and told. */
 void login_tell_refused(const LoginSources *sources, const char *path, const char *peer, const char *why);

@@ -33,6 +33,7 @@ typedef struct HttpRequest {
     char *origin;                          /* NULL: none */
     gboolean embedded;                     /* a page of another site has it asked, and not as the next page */
     char *authorization, *cookie;          /* NULL: none; secrets */
+    gboolean by_cookie;                    /* the cookie says who asks, and nothing else does */
     char *refused;                         /* why what it shows is no login; NULL: it is, or shows nothing */
     char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */
     char *last_event;                      /* Last-Event-ID: what the reader of a stream has; NULL: none */

@@ -160,14 +160,6 @@ static void forgo_body(HttpConnection *connection) {
     connection->linger = TRUE;
 }
 
-/* The session that the request is in, a new string; NULL: none. */
-static char *session_of(const HttpServerOptions *options, const HttpRequest *request, const char *principal) {
-    g_autofree char *id = login_cookie(request->cookie);
-    TokenMark token;
-    const char *of = id != NULL ? sessions_find(options->sessions, id, now_monotonic_ns(), &token) : NULL;
-    return of != NULL && g_strcmp0(of, principal) == 0 ? g_steal_pointer(&id) : NULL;
-}
-
 static LoginSources login_sources(const HttpConnection *connection) {
     const HttpServerOptions *options = &connection->server->options;
     return (LoginSources){options->security, options->sessions, options->audit, options->counters, connection->secret};
@@ -179,7 +171,7 @@ static void set_asker(HttpConnection *connection, char *found) {
     HttpExchange *exchange = connection->exchange;
     const struct ssl_st *ssl = connection->secret ? bufferevent_openssl_get_ssl(connection->stream) : NULL;
     http_request_forget_login(&exchange->request);
-    exchange->session = session_of(options, &exchange->request, found);
+    exchange->session = exchange->request.by_cookie ? login_cookie(exchange->request.cookie) : NULL;
     exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
     exchange->roles = security_roles(options->security, exchange->principal, exchange->token, options->open);
 }

@@ -1,5 +1,5 @@
 set(receiver_tests ${PROJECT_SOURCE_DIR}/tests/receiver)
-foreach(name advice arena audit errands http_jobs http_request http_route journal memory mailbox name_owners name_quota quota idle_rule senders shares tally spill_space store_watch strangers daemon)
+foreach(name advice arena audit errands http_jobs http_request http_route journal memory mailbox name_owners name_quota quota idle_rule senders sessions shares tally spill_space store_watch strangers daemon)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c LINK plumbd_core LABELS threads)
 endforeach()
 foreach(name open_traces spill)

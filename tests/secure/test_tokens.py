@@ -371,6 +371,8 @@ def test_session(locked, authority, tokens):
     assert ask(locked, plain, "/api/v1/flush", "POST", here)[0] == 403
     foreign = {**here, "Origin": "https://evil.example"}
     assert ask(locked, plain, "/api/v1/status", headers=foreign)[0] == 403
+    assert set_cookie(locked, plain, "/login", here) == (401, None)  # it lasts for twelve hours, and brings no other
+    assert set_cookie(locked, plain, "/login", {**here, **bearer(token_of("read"))})[0] == 200
     assert "Max-Age=0" in set_cookie(locked, plain, "/logout", here)[1]
     assert ask(locked, plain, "/api/v1/status", headers=here)[0] == 401
 
