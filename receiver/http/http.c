@@ -579,12 +579,17 @@ static gboolean may_bring(void *arg, const HttpExchange *exchange) {
     return allowed;
 }
 
+/* What anybody may do has a line in the audit log once it is done: else strangers would fill it. */
+static gboolean is_told(const Route *route, const HttpRequest *request) {
+    return route->role != ACCESS_ANYBODY || route_takes(route, request->method);
+}
+
 static void on_request(void *arg, HttpExchange *exchange) {
     const HttpRequest *request = http_exchange_request(exchange);
     const char *rest;
     gboolean allowed;
     const Route *route = route_of(exchange, &rest, &allowed);
-    if (route != NULL) http_exchange_audit(exchange, route->action);
+    if (route != NULL && is_told(route, request)) http_exchange_audit(exchange, route->action);
     if (!allowed)
         deny(exchange);
     else if (route == NULL)

@@ -189,12 +189,14 @@ def test_refusals_are_limited(locked, authority, tmp_path):
     plain = trusting(authority)
     for _ in range(25):
         assert ask(plumbd, plain, "/healthz", headers=bearer("plumb_guess"))[0] == 200
+        assert [ask(plumbd, plain, path)[0] for path in ("/login", "/logout")] == [405, 405]
     for _ in range(15):
         assert ask(plumbd, plain, "/api/v1/status", headers=bearer(token_of("write")))[0] == 403
     assert plumbd.stop() == 0
     events = lines_of(tmp_path / "audit.log")
     actions = [event["action"] for event in events]
     assert actions.count("login refused") == 10 and actions.count("denied") == 15
+    assert "login" not in actions and "logout" not in actions
     assert [event["lines"] for event in events if event["action"] == "left out"] == [15]
 
 
