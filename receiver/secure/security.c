@@ -12,7 +12,7 @@
 #define FILES 6u
 
 struct Security {
-    pthread_mutex_t reloading; /* held while files are read */
+    pthread_mutex_t reloading; /* held while files are read; taken first, and needed to change 'settings' */
     pthread_mutex_t lock;      /* of what is in force */
     const SecuritySettings *settings;
     struct ssl_ctx_st *tls; /* NULL: none */
@@ -43,8 +43,9 @@ static gboolean same_file(const struct stat *a, const struct stat *b) {
 gboolean security_is_outdated(Security *security) {
     struct stat files[FILES];
     gboolean changed = FALSE;
-    pthread_mutex_lock(&security->lock);
+    pthread_mutex_lock(&security->reloading); /* not the other one, for which all wait: a disk may hang */
     note_files(security->settings, files);
+    pthread_mutex_lock(&security->lock);
     for (guint i = 0; i < FILES; i++) {
         changed |= !same_file(&files[i], &security->files[i]);
         security->files[i] = files[i];
@@ -53,6 +54,7 @@ gboolean security_is_outdated(Security *security) {
     if (security->tokens != NULL) changed |= tokens_ended(security->tokens, security->looked_s, now_s);
     security->looked_s = now_s;
     pthread_mutex_unlock(&security->lock);
+    pthread_mutex_unlock(&security->reloading);
     return changed;
 }
 
