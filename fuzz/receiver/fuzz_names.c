@@ -10,18 +10,20 @@
 
 #define NAME_MAX_BYTES 255u
 
-static void look_at_certificate(const X509 *certificate) {
+/* of_uri: its name may be a URI, which alone has a ':'. */
+static void look_at_certificate(const X509 *certificate, gboolean of_uri) {
     g_autofree char *principal = tls_certificate_principal(certificate);
     if (principal == NULL) return;
     const char *name = principal + strlen("cert:");
     g_assert_true(g_str_has_prefix(principal, "cert:") && name[0] != '\0');
     g_assert_cmpuint(strlen(name), <=, NAME_MAX_BYTES);
+    g_assert_true(of_uri || strchr(name, ':') == NULL);
     for (; *name != '\0'; name++) g_assert_true(g_ascii_isgraph(*name) && *name != '*' && *name != ';');
 }
 
 static void look_at_der(const guint8 *der, gsize size) {
     X509 *certificate = d2i_X509(NULL, &der, (long)size);
-    if (certificate != NULL) look_at_certificate(certificate);
+    if (certificate != NULL) look_at_certificate(certificate, TRUE);
     X509_free(certificate);
 }
 
@@ -32,7 +34,7 @@ static void look_at_alternatives(const guint8 *der, gsize size) {
     ASN1_OCTET_STRING_set(value, der, (int)size);
     X509_EXTENSION *extension = X509_EXTENSION_create_by_NID(NULL, NID_subject_alt_name, 0, value);
     X509_add_ext(certificate, extension, -1);
-    look_at_certificate(certificate);
+    look_at_certificate(certificate, TRUE);
     X509_EXTENSION_free(extension);
     ASN1_OCTET_STRING_free(value);
     X509_free(certificate);
@@ -42,7 +44,7 @@ static void look_at_common_name(const guint8 *name, gsize size) {
     X509 *certificate = X509_new();
     X509_NAME *subject = X509_get_subject_name(certificate);
     X509_NAME_add_entry_by_NID(subject, NID_commonName, V_ASN1_UTF8STRING, name, (int)size, -1, 0);
-    look_at_certificate(certificate);
+    look_at_certificate(certificate, FALSE);
     X509_free(certificate);
 }
 

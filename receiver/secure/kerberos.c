@@ -66,7 +66,8 @@ static void name_free(void *name) {
     gss_release_name(&minor, &one);
 }
 
-/* With its realm; a new string, NULL: it is none that can be written in a list. */
+/* With its realm; a new string, NULL: it is none that can be written in a list. One with a '\' has an '@' or a '/' that
+ * is part of a name, or of a realm that others trust: no pattern is to take it for the one that tells them apart. */
 static char *text_of(gss_name_t name) {
     OM_uint32 minor;
     gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
@@ -74,7 +75,7 @@ static char *text_of(gss_name_t name) {
     char *copy = g_strndup(text.value, text.length);
     gboolean good =
         text.length > 0 && text.length <= PRINCIPAL_BYTES && g_utf8_validate(copy, (gssize)text.length, NULL);
-    for (const char *at = copy; *at != '\0'; at++) good = good && (guchar)*at > ' ' && *at != 0x7f;
+    for (const char *at = copy; *at != '\0'; at++) good = good && (guchar)*at > ' ' && *at != 0x7f && *at != '\\';
     gss_release_buffer(&minor, &text);
     if (good) return copy;
     g_free(copy);

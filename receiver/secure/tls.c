@@ -180,14 +180,16 @@ gint64 tls_context_ends_s(const SSL_CTX *context) {
 
 /* ---- names ---- */
 
-/* A name in print, whole and of ASCII without spaces; NULL: it is none. */
-static char *name_of(const ASN1_STRING *string) {
+/* A name in print, whole and of ASCII without spaces; NULL: it is none. A URI has a scheme, and nothing else has a ':',
+ * so that none can be taken for what a CA has checked in another way. */
+static char *name_of(const ASN1_STRING *string, gboolean uri) {
     if (string == NULL) return NULL;
     const char *text = (const char *)ASN1_STRING_get0_data(string);
     const int length = ASN1_STRING_length(string);
     if (length < 1 || length > NAME_MAX_BYTES) return NULL;
     for (int i = 0; i < length; i++)
         if (!g_ascii_isgraph(text[i]) || text[i] == '*' || text[i] == ';') return NULL;
+    if ((memchr(text, ':', (gsize)length) != NULL) != uri) return NULL;
     return g_strndup(text, (gsize)length);
 }
 
@@ -196,7 +198,9 @@ static char *alternative(const X509 *certificate, int kind) {
     char *found = NULL;
     for (int i = 0; found == NULL && i < sk_GENERAL_NAME_num(names); i++) {
         const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
-        if (name->type == kind) found = name_of(kind == GEN_URI ? name->d.uniformResourceIdentifier : name->d.dNSName);
+        if (name->type == kind)
+            found =
+                kind == GEN_URI ? name_of(name->d.uniformResourceIdentifier, TRUE) : name_of(name->d.dNSName, FALSE);
     }
     GENERAL_NAMES_free(names);
     return found;
@@ -206,7 +210,7 @@ static char *common_name(const X509 *certificate) {
     const X509_NAME *subject = X509_get_subject_name(certificate);
     const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
     if (at < 0) return NULL;
-    return name_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+    return name_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)), FALSE);
 }
 
 char *tls_certificate_principal(const X509 *certificate) {

@@ -52,6 +52,14 @@ def test_curl(kerberos, kdc, authority, tmp_path):
     assert [line["principal"] for line in asked] == [f"krb5:people@{REALM}"]
 
 
+def test_a_name_with_an_at(kerberos, kdc, authority, tmp_path):
+    """What ends in "@SITE" for a pattern may be a part of a name, or of another realm's: it is nobody."""
+    kdc.keytab("odd", f"odd\\@{REALM}")
+    plumbd = kerberos(access__read=f"krb5:*@{REALM}").start()
+    assert curl(plumbd, authority, kdc.login("odd", f"odd\\@{REALM}"))[0] == 401
+    assert "nobody with a name" in events(tmp_path, "login refused")[0]["outcome"]
+
+
 def statuses(plumbd, authority, environment, paths, method):
     """Of all of them, by one curl that shows a ticket for each."""
     port = plumbd.http.rsplit(":", 1)[1]

@@ -155,7 +155,10 @@ def test_roles_of_certificates(secure, authority):
     }
     with SecureSender(plumbd, contexts["dn1"]) as sender:
         assert sender.deliver([span(1, 1)]).status == OK
-    for context in (contexts["reader"], trusting(authority)):
+    forged = [trusting(authority, *authority.sign("urn:site:reader")),  # a common name that looks like a URI
+              trusting(authority, *authority.sign("liar", "URI:dn1.example"))]  # a URI that looks like a name of DNS
+    assert [ask(plumbd, context, "/api/v1/status")[0] for context in forged] == [401, 403]
+    for context in (contexts["reader"], trusting(authority), *forged):
         with SecureSender(plumbd, context) as sender:
             reply = sender.submit([span(1, 2)])
             assert (reply.status, reply.wait_ms) == (TRY_LATER, 10_000)
@@ -169,9 +172,9 @@ def test_roles_of_certificates(secure, authority):
     assert codes("/healthz") == [200, 200, 200]
     assert codes("/api/v1/flush", "POST") == [401, 403, 403]
     found = receiver(plumbd, contexts["reader"])
-    assert found["rejected_frames"] == {"sender may not send": 2}
+    assert found["rejected_frames"] == {"sender may not send": 4}
     assert found["spans_received"] == 1
-    assert found["rejected_http"] == {"lacks the role": 5}
+    assert found["rejected_http"] == {"lacks the role": 7}
 
 
 def test_required_certificates(secure, authority, stranger, tmp_path):
@@ -250,11 +253,15 @@ def test_expiry_is_told(secure, authority):
     assert status == 200 and 24 * 3600 < float(line.split()[1]) <= 2 * 24 * 3600
 
 
-@pytest.mark.parametrize("wrong", ["readable", "link", "passphrase", "other", "garbage", "missing"])
+@pytest.mark.parametrize("wrong", ["readable", "owner", "link", "passphrase", "other", "garbage", "missing"])
 def test_bad_keys(make_plumbd, authority, tmp_path, wrong):
     certificate, key = copies(authority, tmp_path / "tls")
     if wrong == "readable":
         os.chmod(key, 0o640)
+    elif wrong == "owner":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a file away")
+        os.chown(key, 65534, 65534)
     elif wrong == "link":
         key.rename(tmp_path / "elsewhere")
         key.symlink_to(tmp_path / "elsewhere")
@@ -272,6 +279,7 @@ def test_bad_keys(make_plumbd, authority, tmp_path, wrong):
     messages = refused(plumbd)
     said = {
         "readable": "chmod 600",
+        "owner": "belongs to another user: chown it",
         "link": "is a link",
         "passphrase": "without a passphrase",
         "other": "is not the key of",
