@@ -44,10 +44,14 @@ static HostSum *host_sum(GArray *sums, const Suspect *suspect) {
     return &g_array_index(sums, HostSum, sums->len - 1);
 }
 
+static void add_wait(WaitSum *sum, gint64 ns) {
+    sum->ns += ns;
+    sum->task_ns += ns;
+}
+
 static void add_resource(ResourceSum *resource, const Suspect *suspect) {
     const gint64 process_ns = resource->suspect.process_ns + suspect->process_ns;
-    resource->sum.ns += suspect->ns;
-    resource->sum.task_ns += suspect->ns;
+    add_wait(&resource->sum, suspect->ns);
     if (suspect->ns > resource->most_ns) {
         resource->most_ns = suspect->ns;
         resource->suspect = *suspect;
@@ -67,8 +71,7 @@ static void add_task(Archive *archive, const HdfsFacts *facts, gint64 duration_n
         const Suspect *suspect = &g_array_index(suspects, Suspect, i);
         if (suspect->role == ROLE_CLIENT || suspect->role == ROLE_LOCAL) continue; /* itself, or nobody */
         HostSum *host = host_sum(sums, suspect);
-        host->sum.ns += suspect->ns;
-        host->sum.task_ns += suspect->ns;
+        add_wait(&host->sum, suspect->ns);
         add_resource(&host->of[suspect->resource], suspect);
     }
     for (guint i = 0; i < sums->len; i++) {
