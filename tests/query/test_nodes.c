@@ -30,6 +30,8 @@ typedef struct Reads {
     gboolean pauses;                  /* it stands still again and again from then on, */
     guint pauses_until, pauses_again; /* but for these minutes; 0: for none */
     gboolean stopped;                 /* it does nothing from then on: who reads from it waits for a minute */
+    gboolean small;                   /* blocks that its socket has room for, */
+    gboolean client_slow;             /* which a client's network takes slowly from then on, and not the node's */
     guint minutes;
 } Reads;
 
@@ -143,12 +145,60 @@ static void add_read(Reads *reads, guint node, guint minute, guint i) {
     reads->span = last;
 }
 
+/* A block from file to socket in one call; a second one ends it, and the reader waits until all of it is there. */
+static void add_small_read(Reads *reads, guint node, guint minute, guint i) {
+    const gboolean slow = minute >= SLOW_MINUTE && (reads->client_slow ? i % 2 == 0 : node == SLOW_NODE);
+    const gint64 begin_us = (gint64)minute * 60000000 + (gint64)i * 5000000 + node * 1000000;
+    const gint64 sent_us = begin_us + 600 + around(reads, 1000.0 * node);
+    const gint64 there_us = sent_us + around(reads, slow ? 200000 : 200);
+    g_autofree char *server = g_strdup_printf("DataNode/dn%u/1", node);
+    const char *client = i % 2 ? "FSClient/c1/7" : "FSClient/c2/7", *transfer = "FileIoProvider#transferToSocketFully";
+    const gint64 served_us = begin_us + 500, asked_us = begin_us + 900;
+    const SpanRow rows[] = {
+        {.name = "DFSInputStream#byteArrayPread",
+         .tracer = client,
+         .begin_us = begin_us,
+         .duration_us = there_us + 300 - begin_us},
+        {.parent = 1,
+         .name = "BlockReaderRemote#new",
+         .tracer = client,
+         .begin_us = begin_us + 200,
+         .duration_us = 600},
+        {.parent = 2,
+         .name = "OpReadBlockProto",
+         .tracer = server,
+         .begin_us = served_us,
+         .duration_us = there_us + 200 - served_us},
+        {.parent = 3,
+         .name = transfer,
+         .tracer = server,
+         .begin_us = begin_us + 600,
+         .duration_us = sent_us - begin_us - 600,
+         .annotations = "bytes=65536;waitNanos=0;transferNanos=1000"},
+        {.parent = 3,
+         .name = transfer,
+         .tracer = server,
+         .begin_us = sent_us,
+         .duration_us = 5,
+         .annotations = "bytes=0;waitNanos=0;transferNanos=1000"},
+        {.parent = 1,
+         .name = "BlockReaderRemote2#readNextPacket",
+         .tracer = client,
+         .begin_us = asked_us,
+         .duration_us = there_us - asked_us,
+         .annotations = "bytes=65536"},
+    };
+    reads->trace++;
+    reads->span = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(rows); k++) add_span(reads, rows[k]);
+}
+
 static void make_reads(Reads *reads) {
     reads->rand = g_rand_new_with_seed(19);
     for (guint minute = 0; minute < reads->minutes; minute++) {
         reads->batch = batch_new();
         for (guint node = 1; node <= NODES; node++)
-            for (guint i = 0; i < READS; i++) add_read(reads, node, minute, i);
+            for (guint i = 0; i < READS; i++) (reads->small ? add_small_read : add_read)(reads, node, minute, i);
         fixture_store_batch(reads->fixture, reads->batch);
         batch_free(reads->batch);
     }
@@ -425,7 +475,8 @@ static void test_slowdowns(void) {
     make_reads(&reads);
     g_autoptr(GString) found = g_string_new(NULL);
     const SlowdownVisitor visitor = {append_slowdown, append_count, found};
-    static const char all[] = "transfer well 3;transfer suspected 1;processor well 4;standstill well 4;dn2 transfer 5;";
+    static const char all[] =
+        "transfer well 3;transfer suspected 1;delivery well 4;processor well 4;standstill well 4;dn2 transfer 5;";
     g_autoptr(GError) error = NULL;
     slowdowns_find(fixture.archive, minute_ns(60), &visitor, &error);
     g_assert_no_error(error);
@@ -477,6 +528,46 @@ static void test_on_its_way(void) {
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "host"), ==, "dn2");
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "class"), ==, "sending");
     g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
+}
+
+/* Nor in transfers of small blocks, which wait for no socket: what their readers wait for is looked at by itself. */
+static void test_small_blocks(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .small = TRUE, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(row, "class"), ==, "delivery");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "network");
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    g_assert_null(json_object_get(row, "link"));
+    /* Ten minutes, eight reads each of 200 ms. */
+    g_assert_cmpfloat_with_epsilon((double)number_at(row, "waited_ns") / 1e9, 80 * 0.2, 1);
+    fixture_check_document("slow-delivery", answer);
+
+    g_autofree char *asked = g_strdup_printf("trace=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *why = fixture_answer(&fixture, "why", asked);
+    const json_t *wait = json_array_get(json_object_get(why, "waits"), 0);
+    g_assert_cmpstr(text_at(wait, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(wait, "resource"), ==, "network");
+    g_assert_cmpstr(text_at(json_object_get(wait, "spell"), "class"), ==, "delivery");
+}
+
+/* All DataNodes send slowly to a client whose network is slow: it is that client. */
+static void test_small_blocks_slow_client(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .small = TRUE, .client_slow = TRUE, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "c2");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "network");
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
 }
 
 /* Tasks that read from the node while it is slow, and wait for its disk; in the second stage for its socket alone. */
@@ -601,6 +692,19 @@ static void test_period(void) {
     g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
     g_assert_cmpint(number_at(five, "minutes"), ==, 6);
     g_assert_cmpint(number_at(five, "minutes_learned"), ==, 17);
+    g_assert_true(json_is_true(json_object_get(five, "judged")));
+}
+
+/* Nothing is known for long enough: that is not the same as that nothing is slow. */
+static void test_too_soon(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .minutes = 4};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "slow")), ==, 0);
+    g_assert_true(json_is_false(json_object_get(answer, "judged")));
+    fixture_check_document("slow-too-soon", answer);
 }
 
 /* A sample: no minute twice, in order, the newest without a gap, half of them before the period. */
@@ -656,10 +760,13 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/nodes/slowdowns", test_slowdowns);
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
     g_test_add_func("/query/nodes/on-its-way", test_on_its_way);
+    g_test_add_func("/query/nodes/small-blocks", test_small_blocks);
+    g_test_add_func("/query/nodes/small-blocks-slow-client", test_small_blocks_slow_client);
     g_test_add_func("/query/nodes/standstill", test_standstill);
     g_test_add_func("/query/nodes/standstill-twice", test_standstill_twice);
     g_test_add_func("/query/nodes/healthy", test_healthy);
     g_test_add_func("/query/nodes/period", test_period);
+    g_test_add_func("/query/nodes/too-soon", test_too_soon);
     g_test_add_func("/query/nodes/sample", test_sample);
     g_test_add_func("/query/nodes/nothing", test_nothing);
     return g_test_run();

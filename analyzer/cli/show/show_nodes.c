@@ -125,7 +125,10 @@ void show_nodes(const json_t *document, const ShowOptions *options, GString *out
         return;
     }
 
-    if (json_array_size(spells) == 0) g_string_append(out, "No host is slower than it usually is.\n\n");
+    if (json_array_size(spells) == 0) {
+        if (!show_not_judged(document, style, out)) g_string_append(out, "No host is slower than it usually is.\n");
+        g_string_append_c(out, '\n');
+    }
     show_spells(spells, options, out);
     show_rows(rows, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more rows: --limit N shows more (0: all)\n");

@@ -40,9 +40,10 @@ static void show_weak(const json_t *document, const Style *style, GString *out) 
 }
 
 /* Nothing is slower than it was. */
-static void show_none(const json_t *weak, const Style *style, GString *out) {
+static void show_none(const json_t *document, const Style *style, GString *out) {
+    const json_t *weak = field_list(document, "weak");
     if (json_array_size(weak) == 0) {
-        g_string_append(out, "Nothing is slow.\n");
+        if (!show_not_judged(document, style, out)) g_string_append(out, "Nothing is slow.\n");
         return;
     }
     g_autofree char *first = weak_text(json_array_get(weak, 0), style);
@@ -61,7 +62,7 @@ void show_slow(const json_t *document, const ShowOptions *options, GString *out)
 
     gsize i;
     const json_t *row;
-    if (json_array_size(rows) == 0) show_none(field_list(document, "weak"), style, out);
+    if (json_array_size(rows) == 0) show_none(document, style, out);
     json_array_foreach((json_t *)rows, i, row) show_spell(row, (guint)i + 1, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more: --limit N shows more (0: all)\n");
 

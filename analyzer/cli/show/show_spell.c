@@ -53,7 +53,7 @@ static void show_head(const Style *style, const json_t *spell, guint number, GSt
         g_string_append_printf(text, "since %s", since);
 
     g_autoptr(GString) lines = g_string_new(NULL);
-    paragraph_append(style, 0, text->str, lines);
+    paragraph_append_hanging(style, 0, text->str, lines);
     style_append(style, COLOUR_BOLD, lines->str, out);
 }
 
@@ -71,6 +71,8 @@ static void add_evidence(const Style *style, const json_t *spell, GString *text)
     g_autofree char *function = show_text(style, spell, "function"), *role = show_text(style, spell, "role");
     g_autofree char *calls = show_count(field_number(spell, "calls"), "call", "calls");
     g_autofree char *minutes = show_count(field_number(spell, "bad_minutes"), "minute", "minutes");
+    if (is(spell, "class", "delivery") || is(spell, "class", "sending"))
+        g_string_append(text, "what it had sent was long on its way to readers: ");
     if (*function) g_string_append_printf(text, "%s (%s), ", function, role);
     g_string_append_printf(text, "%s in %s", calls, minutes);
     if (is(spell, "measure", "tail")) g_string_append(text, ", few of them slow by much");
@@ -158,7 +160,7 @@ void show_advice(const json_t *spell, const Style *style, GString *out) {
     json_array_foreach((json_t *)field_list(spell, "advice"), i, line) {
         g_autofree char *clean = text_clean(style, json_is_string(line) ? json_string_value(line) : "");
         g_autofree char *text = g_strdup_printf("- %s", clean);
-        paragraph_append(style, INDENT, text, out);
+        paragraph_append_hanging(style, INDENT, text, out);
     }
 }
 
@@ -174,7 +176,16 @@ void show_excused(const json_t *spell, const Style *style, GString *out) {
         g_autofree char *cause = show_text(style, spell, "part_of");
         g_string_append_printf(text, "follows from what is slow in class %s", cause);
     }
-    paragraph_append(style, 0, text->str, out);
+    paragraph_append_hanging(style, 0, text->str, out);
+}
+
+gboolean show_not_judged(const json_t *document, const Style *style, GString *out) {
+    if (!field_present(document, "judged") || field_true(document, "judged")) return FALSE;
+    paragraph_append(style, 0,
+                     "Nothing can be called slow yet: that takes five minutes in which a host did the same kind of "
+                     "work, and no host has them.",
+                     out);
+    return TRUE;
 }
 
 void show_looked_at(const json_t *document, const Style *style, GString *out) {

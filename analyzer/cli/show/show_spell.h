@@ -9,6 +9,8 @@ void show_spell(const json_t *spell, guint number, const Style *style, GString *
 void show_advice(const json_t *spell, const Style *style, GString *out);
 /* One that is no suspicion, and why not. */
 void show_excused(const json_t *spell, const Style *style, GString *out);
+/* That nothing can be called slow yet. FALSE: that is not so. */
+gboolean show_not_judged(const json_t *document, const Style *style, GString *out);
 /* What was looked at, and how sure it is. */
 void show_looked_at(const json_t *document, const Style *style, GString *out);
 /* "A -> B", where it is one link only; else NULL. A new string. */

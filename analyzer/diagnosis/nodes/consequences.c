@@ -23,6 +23,11 @@ static gboolean is_of_server(const Causes *causes, const Spell *spell) {
     return spell->node < causes->n_nodes && !work_class_is_clients(spell->class) && !spell->busy;
 }
 
+/* Of a server. */
+static gboolean is_network(WorkClass class) {
+    return class == WORK_NETWORK || class == WORK_SENDING || class == WORK_DELIVERY;
+}
+
 /* On the same node. */
 static gboolean explains_class(const Spell *cause, const Spell *spell) {
     const WorkClass class = cause->class, of = spell->class;
@@ -30,20 +35,27 @@ static gboolean explains_class(const Spell *cause, const Spell *spell) {
     if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
     if (class == WORK_STANDSTILL) return strength(cause) >= strength(spell);
     if (of == WORK_STANDSTILL)
-        return (class == WORK_NETWORK || class == WORK_SENDING || class == WORK_DISK_WRITE ||
-                class == WORK_PROCESSOR) &&
+        return (is_network(class) || class == WORK_DISK_WRITE || class == WORK_PROCESSOR) &&
                strength(cause) > strength(spell);
     if (class == WORK_PROCESSOR) return strength(cause) >= PROCESSOR_SHARE * strength(spell);
     if (of == WORK_PROCESSOR) return strength(spell) < PROCESSOR_SHARE * strength(cause);
-    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK || class == WORK_SENDING;
-    if (of == WORK_SENDING) return class == WORK_NETWORK;
+    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || is_network(class);
+    if (of == WORK_SENDING || of == WORK_DELIVERY) return class == WORK_NETWORK;
     if (of == WORK_QUEUE) return class == WORK_LOCK || class == WORK_EDIT_LOG;
     return FALSE;
 }
 
+gboolean consequences_of_reader(const Spell *reader, const Spell *spell, guint32 n_nodes) {
+    return spell->node >= n_nodes && reader->node < n_nodes && reader->class == WORK_CLIENT_NETWORK &&
+           (spell->class == WORK_TRANSFER || spell->class == WORK_SENDING || spell->class == WORK_DELIVERY) &&
+           overlap(reader, spell) && strength(reader) >= strength(spell);
+}
+
 static gboolean explains(const Causes *causes, guint cause_at, guint spell_index) {
     const Spell *cause = spell_at(causes, cause_at), *spell = spell_at(causes, spell_index);
-    if (cause_at == spell_index || !overlap(cause, spell) || !is_of_server(causes, cause)) return FALSE;
+    if (cause_at == spell_index || !overlap(cause, spell)) return FALSE;
+    if (consequences_of_reader(cause, spell, causes->n_nodes)) return TRUE;
+    if (!is_of_server(causes, cause)) return FALSE;
     /* What follows from something is no cause of the rest: that is what it follows from itself. */
     if (cause->class == WORK_PROCESSOR && causes->of[cause_at] >= 0) return FALSE;
     if (spell->class == WORK_SILENT) return FALSE;
@@ -69,7 +81,7 @@ static void count_at_root(const Causes *causes, guint i, const Spell *part) {
     while (causes->of[root] >= 0) root = (guint)causes->of[root];
     Spell *cause = spell_at(causes, root);
     spell_at(causes, i)->part_of = cause->class;
-    if (cause->node != part->node) return;
+    if (cause->node != part->node && !consequences_of_reader(cause, part, causes->n_nodes)) return;
     /* What follows from it shows the same fault, perhaps by more calls, so earlier. */
     if (part->begin_ns < cause->begin_ns && cause->begin_ns - part->begin_ns <= CLASS_WINDOW_MAX_NS) {
         cause->begin_ns = part->begin_ns;

@@ -1,5 +1,6 @@
 #include "analyzer/diagnosis/nodes/losses.h"
 
+#include "analyzer/diagnosis/nodes/consequences.h"
 #include "common/base/allowance.h"
 
 static const Spell *spell_at(const GArray *spells, guint i) { return &g_array_index(spells, Spell, i); }
@@ -29,7 +30,8 @@ void losses_drop_nodes(const NodeGrid *grid, GArray *spells) {
         for (guint k = 0; k < spells->len && allowance_goes_on(); k++) {
             const Spell *other = spell_at(spells, k);
             const gboolean overlap = other->first <= spell->last && spell->first <= other->last;
-            if (other->node == spell->node && overlap) waited_ns += other->lost_critical_ns;
+            const gboolean counts = other->node == spell->node || consequences_of_reader(spell, other, grid->n_nodes);
+            if (counts && overlap) waited_ns += other->lost_critical_ns;
         }
         if (is_enough(grid, spell, waited_ns)) g_array_append_vals(kept, spell, 1);
     }

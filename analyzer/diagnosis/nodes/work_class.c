@@ -114,15 +114,15 @@ gboolean work_is_waited(const char *name, Role role) {
 }
 
 const char *work_class_name(WorkClass class) {
-    static const char *const names[WORK_CLASSES] = {"none",    "disk-read", "disk-write", "transfer",       "network",
-                                                    "sending", "processor", "standstill", "silent",         "queue",
-                                                    "lock",    "edit-log",  "client",     "client-network", "spark"};
+    static const char *const names[WORK_CLASSES] = {
+        "none",       "disk-read", "disk-write", "transfer", "network",  "sending", "delivery",       "processor",
+        "standstill", "silent",    "queue",      "lock",     "edit-log", "client",  "client-network", "spark"};
     return names[class];
 }
 
 const char *work_class_layer(WorkClass class) {
     static const char *const layers[WORK_CLASSES] = {
-        "none",      "disk",  "disk",          "disk or network", "network", "network", "processor", "processor",
-        "no answer", "queue", "NameNode lock", "edit log",        "client",  "network", "processor"};
+        "none",      "disk",      "disk",  "disk or network", "network",  "network", "network", "processor",
+        "processor", "no answer", "queue", "NameNode lock",   "edit log", "client",  "network", "processor"};
     return layers[class];
 }

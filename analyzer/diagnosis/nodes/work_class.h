@@ -15,6 +15,9 @@ typedef enum {
      * to its reader, whose waits are the call's critical time then (docs/call-trees.md, "Through waits"). A class of
      * its own: most calls have none of that. */
     WORK_SENDING,
+    /* The same of transfers: their critical time beyond their own, when they are through. No function has the class; of
+     * one of WORK_TRANSFER both are looked at. */
+    WORK_DELIVERY,
     WORK_PROCESSOR, /* a server's other work */
     /* A server that does nothing while others wait for it. Its time is the critical one of its operations. */
     WORK_STANDSTILL,

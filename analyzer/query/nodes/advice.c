@@ -8,7 +8,7 @@ typedef struct Advice {
 
 #define FOR(class) (1u << WORK_##class)
 #define DATANODES                                                                                                      \
-    (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(SENDING) | FOR(PROCESSOR) |                 \
+    (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(SENDING) | FOR(DELIVERY) | FOR(PROCESSOR) | \
      FOR(STANDSTILL) | FOR(QUEUE))
 
 static const Advice all[] = {
@@ -24,7 +24,7 @@ static const Advice all[] = {
     {"Look at the disk: dmesg, smartctl -a, iostat -x 1; dfs.datanode.data.dir says which disks it has.",
      FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER), ROLE_DATANODE},
     {"Look at its link: ethtool (speed, errors), ip -s link, the switch's port.",
-     FOR(NETWORK) | FOR(SENDING) | FOR(TRANSFER), ROLE_DATANODE},
+     FOR(NETWORK) | FOR(SENDING) | FOR(DELIVERY) | FOR(TRANSFER), ROLE_DATANODE},
     {"Look at what else runs there: top, the JVM's garbage collection log, limits of its control group.",
      FOR(PROCESSOR) | FOR(STANDSTILL) | FOR(QUEUE), ROLE_DATANODE},
     {"New blocks can avoid it: dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled=true, with "
@@ -32,7 +32,7 @@ static const Advice all[] = {
      FOR(DISK_WRITE) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(STANDSTILL), ROLE_DATANODE},
     {"Readers can avoid it: hedged reads (dfs.client.hedged.read.threadpool.size=20, "
      "dfs.client.hedged.read.threshold.millis=500).",
-     FOR(DISK_READ) | FOR(TRANSFER) | FOR(NETWORK) | FOR(SENDING) | FOR(PROCESSOR), ROLE_DATANODE},
+     FOR(DISK_READ) | FOR(TRANSFER) | FOR(NETWORK) | FOR(SENDING) | FOR(DELIVERY) | FOR(PROCESSOR), ROLE_DATANODE},
     {"Take it out while it is repaired: a line with \"adminState\": \"IN_MAINTENANCE\" in the file of dfs.hosts, then "
      "hdfs dfsadmin -refreshNodes.",
      DATANODES, ROLE_DATANODE},

@@ -14,6 +14,8 @@
 #define SHORTEST_NS 1000.0
 /* To stand still for this long in a call is nothing: connections take as long. */
 #define SHORTEST_STANDSTILL_NS 10e6
+/* Of what is on its way to a reader less does not count (docs/call-trees.md). */
+#define SHORTEST_DELIVERY_NS 1e6
 /* Of a function's time, that is its own when it calls no others. */
 #define LEAF_SHARE 0.95
 
@@ -63,10 +65,6 @@ static guint look_up(Reader *reader, guint32 function, guint32 role) {
     return known;
 }
 
-static WorkClass class_of(Reader *reader, guint32 function, guint32 role) {
-    return (WorkClass)((look_up(reader, function, role) & ~(WAITS | WAITED)) - 1);
-}
-
 static gboolean has_place(Reader *reader, guint32 jobs, guint32 nodes) {
     const guint64 minutes = MAX(reader->minutes, 1);
     if ((guint64)jobs * nodes <= PLACES_MAX && jobs * minutes <= PLACES_MAX) return TRUE;
@@ -87,13 +85,14 @@ static gboolean find_node(Reader *reader, guint32 host, guint32 *node) {
     return TRUE;
 }
 
-static gboolean find_job(Reader *reader, const ClusterJob *job, guint32 *number) {
+static gboolean find_job(Reader *reader, const ClusterJob *job, WorkClass class, guint32 *number) {
     Cluster *cluster = reader->cluster;
-    const gsize key = ((gsize)job->function << 3 | job->role) << 7 | (gsize)(job->size_power + 1);
+    G_STATIC_ASSERT(WORK_CLASSES <= 16);
+    const gsize key = (((gsize)job->function << 3 | job->role) << 7 | (gsize)(job->size_power + 1)) << 4 | class;
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->jobs, GSIZE_TO_POINTER(key)));
     if (known == 0) {
         if (!has_place(reader, cluster->grid->n_jobs + 1, cluster->grid->n_nodes)) return FALSE;
-        known = 1 + node_grid_job(cluster->grid, class_of(reader, job->function, job->role));
+        known = 1 + node_grid_job(cluster->grid, class);
         g_array_append_vals(cluster->jobs, job, 1);
         g_array_set_size(reader->nested, known);
         g_hash_table_insert(reader->jobs, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(known));
@@ -126,6 +125,17 @@ static Observation observation_waited(const CallFigures *figures, WorkClass clas
     return observation;
 }
 
+/* What readers waited for when the DataNode had put a block into its socket is critical time of its last transfer, beyond
+ * its own, and is taken from that. At least: not all of the transfers' own time is critical. */
+static Observation observation_delivery(const CallFigures *figures, Observation *transfers) {
+    const gint64 delivery_ns = MAX(0, figures->critical_ns - figures->self_ns);
+    Observation delivery = *transfers;
+    transfers->critical_ns -= delivery_ns;
+    delivery.mean = delivery.tail = (float)log((double)delivery_ns / (double)figures->calls + SHORTEST_DELIVERY_NS);
+    delivery.self_ns = delivery.critical_ns = delivery_ns;
+    return delivery;
+}
+
 static gint size_power(const CallFigures *figures) {
     if (figures->byte_calls == 0) return -1;
     const guint64 mean = figures->bytes / figures->byte_calls;
@@ -155,6 +165,14 @@ static void add_wait(Reader *reader, const StatsKey *key, const CallFigures *fig
     g_array_append_val(cluster->waits, wait);
 }
 
+static gboolean add_observation(Reader *reader, const ClusterJob *job, WorkClass class, Observation *observation) {
+    NodeGrid *grid = reader->cluster->grid;
+    if (!find_job(reader, job, class, &observation->job)) return FALSE;
+    observation->window = grid->n_windows - 1;
+    node_grid_add(grid, observation);
+    return TRUE;
+}
+
 static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
@@ -179,13 +197,15 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
 
     const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
     Observation observation = known & WAITED ? observation_waited(&figures, class) : observation_of(&figures);
-    if (!find_job(reader, &job, &observation.job)) return TRUE;
     observation.node = node;
+    if (class == WORK_TRANSFER) {
+        Observation delivery = observation_delivery(&figures, &observation);
+        add_observation(reader, &job, WORK_DELIVERY, &delivery);
+    }
+    if (!add_observation(reader, &job, class, &observation)) return TRUE;
     if (is_datanode) node_grid_hear(cluster->grid, node, observation.calls);
     if ((double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
         g_array_index(reader->nested, gboolean, observation.job) = TRUE;
-    observation.window = cluster->grid->n_windows - 1;
-    node_grid_add(cluster->grid, &observation);
     if (key->bucket * NS_PER_MINUTE >= cluster->period.since_ns) cluster->calls += figures.calls;
     return TRUE;
 }
@@ -295,6 +315,15 @@ const ClusterWait *cluster_wait(const Cluster *cluster, guint32 first, guint32 l
 
 json_t *json_ratio(double value) { return json_real(round(value * 1000) / 1000); }
 
+/* Is anything known long enough to call it slow? */
+static gboolean any_judged(const NodesReport *report) {
+    for (guint i = 0; i < report->all->series->len && allowance_goes_on(); i++) {
+        const ClassSeries *series = &g_array_index(report->all->series, ClassSeries, i);
+        if (series->node < report->grid->n_nodes && usual_of(report->all, series, report->learned).known) return TRUE;
+    }
+    return FALSE;
+}
+
 void cluster_json(const Cluster *cluster, const NodesReport *report, json_t *object) {
     const NodeGrid *grid = cluster->grid;
     const gint64 history_ns = cluster->period.until_ns - cluster->begin_ns;
@@ -309,6 +338,7 @@ void cluster_json(const Cluster *cluster, const NodesReport *report, json_t *obj
     json_object_set_new(object, "hosts", json_count(grid->n_nodes));
     json_object_set_new(object, "jobs", json_count(grid->n_jobs));
     json_object_set_new(object, "calls", json_count(cluster->calls));
+    json_object_set_new(object, "judged", json_boolean(any_judged(report)));
     if (cluster->sampled) json_object_set_new(object, "sampled", json_true());
     if (cluster->cut) json_object_set_new(object, "cut", json_true());
 }

@@ -161,7 +161,7 @@ json_t *node_functions_json(const Cluster *cluster, const NodesReport *report, g
             sum.seen_ns += (double)observation->self_ns;
             sum.predicted_ns += (double)observation->self_ns * exp(-(double)residual);
         }
-        if (sum.calls > 0) g_array_append_val(sums, sum);
+        if (sum.calls > 0 && sum.seen_ns > 0) g_array_append_val(sums, sum);
     }
 
     g_array_sort(sums, by_lost);

@@ -167,12 +167,11 @@ static gboolean add_holder(const Cluster *cluster, const SpellFacts *facts, json
 /* Is it the network, of a host that is the end of links? Which of its transfers then tell: of reads, or of writes. */
 static gboolean is_network(const Cluster *cluster, const Spell *spell, const SpellFacts *facts, LinkOf *of) {
     const char *function = dict_text(archive_dict(cluster->archive), facts->job.function, NULL);
-    const WorkClass class = spell->class;
-    of->reads =
-        class == WORK_TRANSFER || class == WORK_SENDING || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
-    of->asks = class == WORK_CLIENT_NETWORK;
-    return !of_all(cluster, spell) &&
-           (class == WORK_NETWORK || class == WORK_SENDING || class == WORK_TRANSFER || class == WORK_CLIENT_NETWORK);
+    const guint32 class = 1u << spell->class, sends = 1u << WORK_TRANSFER | 1u << WORK_SENDING | 1u << WORK_DELIVERY;
+    const guint32 network = sends | 1u << WORK_NETWORK | 1u << WORK_CLIENT_NETWORK;
+    of->reads = (class & sends) || strcmp(function, "BlockReaderRemote2#readNextPacket") == 0;
+    of->asks = spell->class == WORK_CLIENT_NETWORK;
+    return !of_all(cluster, spell) && (class & network);
 }
 
 /* The one link that is slow, where it is only one. */
@@ -212,10 +211,11 @@ gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, co
 
     if (spell->class == WORK_LOCK && !add_holder(cluster, &facts, object, error)) return FALSE;
     const gboolean is_disk = example.transfer_ns > 0 && example.socket_ns <= example.transfer_ns;
-    if (example.socket_ns + example.transfer_ns > 0) {
+    const gboolean transfers = spell->class == WORK_TRANSFER;
+    if (transfers && example.socket_ns + example.transfer_ns > 0) {
         json_object_set_new(object, "socket_ns", json_integer(example.socket_ns));
         json_object_set_new(object, "transfer_ns", json_integer(example.transfer_ns));
-        if (spell->class == WORK_TRANSFER) set_layer(object, is_disk ? WORK_DISK_READ : WORK_NETWORK);
+        set_layer(object, is_disk ? WORK_DISK_READ : WORK_NETWORK);
     }
-    return (spell->class == WORK_TRANSFER && is_disk) || add_link(cluster, spell, &facts, object, error);
+    return (transfers && is_disk) || add_link(cluster, spell, &facts, object, error);
 }

@@ -243,7 +243,9 @@ static guint32 classes_of(HdfsResource resource) {
     switch (resource) {
     case HDFS_DISK: return 1u << WORK_DISK_READ | 1u << WORK_DISK_WRITE | 1u << WORK_TRANSFER | 1u << WORK_EDIT_LOG;
     case HDFS_NETWORK:
-    case HDFS_SOCKET: return 1u << WORK_NETWORK | 1u << WORK_SENDING | 1u << WORK_TRANSFER | 1u << WORK_CLIENT_NETWORK;
+    case HDFS_SOCKET:
+        return 1u << WORK_NETWORK | 1u << WORK_SENDING | 1u << WORK_DELIVERY | 1u << WORK_TRANSFER |
+               1u << WORK_CLIENT_NETWORK;
     case HDFS_LOCK: return 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
     case HDFS_QUEUE: return 1u << WORK_QUEUE | 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
     case HDFS_SERVER: return 1u << WORK_PROCESSOR | 1u << WORK_STANDSTILL;

@@ -47,6 +47,7 @@ export interface NodesAnswer extends Period {
   minutes_learned: number
   hosts: number
   calls: number
+  judged: boolean
   spells: Spell[]
   nodes: NodeRow[]
   more?: boolean

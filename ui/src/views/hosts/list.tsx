@@ -117,6 +117,8 @@ export function Waited({ answer }: { answer: HostsAnswer }): VNode {
 function Sentence({ answer }: { answer: NodesAnswer }): VNode {
   const slow = answer.spells.filter((spell) => spell.state === 'suspected')
   const worst = slow[0]
+  if (worst === undefined && !answer.judged)
+    return <>{t('Nothing can be called slow yet: no host has five minutes of the same kind of work.')}</>
   if (worst === undefined) return <>{t('No host is slower than it usually is.')}</>
   return (
     <>

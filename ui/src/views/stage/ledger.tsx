@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   hdfs_network: t('waiting for the network of HDFS'),
   hdfs_lock: t('waiting for locks and queues of HDFS'),
   hdfs_server: t('waiting for processors of HDFS'),
-  hdfs_sleep: t('asleep until the last block of a file was reported'),
+  hdfs_sleep: t('asleep in the client of HDFS, before another try'),
   deserialize: t('deserializing the task'),
   serialize: t('serializing its result'),
   result: t('until the driver had its result'),
