@@ -39,6 +39,17 @@ def test_help(command):
     assert max(map(len, done.stdout.splitlines())) <= 120
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_help_fits_the_terminal(width):
+    """But for the examples, which are to be copied."""
+    for command in COMMANDS:
+        usage = run_plumb(*command.split(), "--help", env={"COLUMNS": str(width)}).stdout
+        lines = usage.split("\nExamples:\n")[0].splitlines()
+        assert max(map(len, lines)) <= width, command
+        if width == 120:
+            assert usage == run_plumb(*command.split(), "--help").stdout
+
+
 def examples():
     for command in COMMANDS:
         usage = run_plumb(*command.split(), "--help").stdout

@@ -15,7 +15,7 @@ static const Option options[] = {
     OPTION_HOST,
     OPTION_ROLE,
     {"function", OPTION_TEXT, "FUNCTION", "function", "only this function", NULL},
-    {"exclude", OPTION_LIST, "FUNCTION", "exclude", "without this function; may be repeated", NULL},
+    {"exclude", OPTION_LIST, "FUNCTION", "exclude", "without this function", NULL},
     {"by", OPTION_CHOICE, "host|minute|host,minute", "by", "a row for each host, minute, or both", NULL},
     {"bytes", OPTION_FLAG, NULL, NULL, "bytes and bytes per second instead of times", NULL},
     {"sort", OPTION_CHOICE,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
@@ -348,13 +349,13 @@ Ask *invocation_ask(const Invocation *invocation, const char *question) {
     return ask;
 }
 
-/* Appends text, broken at blanks so that lines end before HELP_WIDTH; further lines begin at 'column'. */
-static void append_wrapped(const char *text, guint column, GString *out) {
-    guint at = column;
+/* Appends text from column 'at' on, broken at blanks so that lines are no longer than 'most'; further lines begin at
+ * 'column'. */
+static void append_wrapped(const char *text, guint at, guint column, guint most, GString *out) {
     g_auto(GStrv) words = g_strsplit(text, " ", 0);
     for (guint i = 0; words[i] != NULL; i++) {
         guint length = (guint)strlen(words[i]);
-        if (i > 0 && at + 1 + length > HELP_WIDTH) {
+        if (i > 0 && at + 1 + length > most) {
             g_string_append_printf(out, "\n%*s", (int)column, "");
             at = column;
         } else if (i > 0) {
@@ -377,7 +378,7 @@ static char *value_text(const Option *option, gboolean *listed) {
     return *listed ? g_ascii_strup(option->name, -1) : g_steal_pointer(&all);
 }
 
-static void append_option_help(const Option *option, GString *out) {
+static void append_option_help(const Option *option, guint most, GString *out) {
     gboolean listed;
     g_autofree char *value = value_text(option, &listed);
     g_autofree char *name =
@@ -391,20 +392,37 @@ static void append_option_help(const Option *option, GString *out) {
     }
     if (option->fallback != NULL) g_string_append_printf(help, " (default: %s)", option->fallback);
     g_string_append_printf(out, "  %-*s  ", HELP_NAME_WIDTH, name);
-    append_wrapped(help->str, HELP_NAME_WIDTH + 4, out);
+    append_wrapped(help->str, MAX(HELP_NAME_WIDTH, (guint)strlen(name)) + 4, HELP_NAME_WIDTH + 4, most, out);
     g_string_free(help, TRUE);
+}
+
+/* As it is written, or on a narrower terminal broken to that. */
+static void append_about(const Style *style, const char *about, GString *out) {
+    gboolean fits = TRUE;
+    g_auto(GStrv) lines = g_strsplit(about, "\n", 0);
+    for (char **line = lines; *line != NULL; line++)
+        fits = fits && (style->width == 0 || strlen(*line) <= style->width);
+    g_autofree char *one = g_strjoinv(" ", lines);
+    if (fits)
+        g_string_append_printf(out, "%s\n", about);
+    else
+        paragraph_append(style, 0, one, out);
 }
 
 char *options_help(const Command *command) {
     GString *out = g_string_new(NULL);
     gboolean spaced = *command->arguments != '\0';
-    g_string_append_printf(out, "Usage: plumb %s [OPTION...]%s%s\n\n%s\n", command->name, spaced ? " " : "",
-                           command->arguments, command->about);
+    const Style style = style_detect(COLOUR_NEVER);
+    const guint most = style.width > 0 ? CLAMP(style.width, HELP_NAME_WIDTH + 24, HELP_WIDTH) : HELP_WIDTH;
+    g_string_append_printf(out, "Usage: plumb %s [OPTION...]%s%s\n\n", command->name, spaced ? " " : "",
+                           command->arguments);
+    append_about(&style, command->about, out);
     if (command->options->kind != OPTION_END) g_string_append(out, "\nOptions:\n");
-    for (const Option *option = command->options; option->kind != OPTION_END; option++) append_option_help(option, out);
+    for (const Option *option = command->options; option->kind != OPTION_END; option++)
+        append_option_help(option, most, out);
     g_string_append(out, "\nCommon options:\n");
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
-        if (told(command, option)) append_option_help(option, out);
+        if (told(command, option)) append_option_help(option, most, out);
     g_string_append_printf(out, "\nExamples:\n%s", command->example);
     return g_string_free(out, FALSE);
 }

@@ -2,10 +2,12 @@
  */
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "common/base/clock.h"
+#include "common/base/harmless.h"
 
 #define EVENT_LOG_NS NS_PER_MS /* event logs count in milliseconds */
 
@@ -17,9 +19,11 @@ static void show_stage(const Style *style, const json_t *stage, GString *out) {
     g_autofree char *name = show_text(style, stage, "name");
     g_autofree char *seen = unit_duration(style, field_number(stage, "seen_ns"), EVENT_LOG_NS);
     g_autofree char *tasks = show_count(field_number(stage, "tasks_read"), "task", "tasks");
-    g_string_append_printf(
-        out, "\nstage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "%s%s: took %s a task (%s looked at)\n",
-        field_int(stage, "stage"), field_int(stage, "stage_attempt"), name[0] ? " " : "", name, seen, tasks);
+    g_autofree char *head = g_strdup_printf(
+        "stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "%s%s: took %s a task (%s looked at)", field_int(stage, "stage"),
+        field_int(stage, "stage_attempt"), name[0] ? " " : "", name, seen, tasks);
+    g_string_append_c(out, '\n');
+    paragraph_append_hanging(style, 0, head, out);
 
     const json_t *hosts = field_list(stage, "hosts"), *host;
     gsize i;
@@ -43,12 +47,16 @@ void show_predict(const json_t *document, const ShowOptions *options, GString *o
     const json_t *stages = field_list(document, "stages"), *stage;
     g_autofree char *app = show_text(style, document, "app"), *name = show_text(style, document, "name");
     gsize i;
-    g_string_append_printf(out, "%s%s%s: what a task would take if its work and its DataNode's were done by the host\n",
-                           name, name[0] ? ", " : "", app);
+    g_autofree char *head =
+        g_strdup_printf("%s%s%s: what a task would take if its work and its DataNode's were done by the host", name,
+                        name[0] ? ", " : "", app);
+    paragraph_append_hanging(style, 0, head, out);
     json_array_foreach((json_t *)stages, i, stage) show_stage(style, stage, out);
     if (json_array_size(stages) == 0)
-        g_string_append(out, "No stage has tasks with traces, so nothing tells what they need: sampling = "
-                             "SparkTask=always; 1/s in\nthe agents' settings traces them (docs/spark.md)\n");
+        paragraph_append(style, 0,
+                         "No stage has tasks with traces, so nothing tells what they need: sampling = "
+                         "SparkTask=always; 1/s in the agents' settings traces them (docs/spark.md)",
+                         out);
     else
         g_string_append(out, "\nknown: of its time, what the hosts were compared in; the rest is taken as it was\n");
 }
@@ -61,10 +69,12 @@ static void show_probe(const Style *style, const json_t *probe, GString *out) {
     g_autofree char *windows = show_count(field_number(probe, "windows"), "minute", "minutes");
     g_string_append_printf(out, "  least is known of %s: within %.1f times, from %s\n", host,
                            field_number(probe, "within"), windows);
-    if (path[0])
-        g_string_append_printf(out, "    to know more: hdfs dfs -cat %s > /dev/null (%s there)\n", path, function);
-    else if (trace[0])
-        g_string_append_printf(out, "    what ran there last of it: plumb trace %s (%s)\n", trace, function);
+    if (!path[0] && !trace[0]) return;
+    g_autofree char *word = harmless_word(path);
+    g_autofree char *more =
+        path[0] ? g_strdup_printf("to know more: hdfs dfs -cat %s > /dev/null (%s there)", word, function)
+                : g_strdup_printf("what ran there last of it: plumb trace %s (%s)", trace, function);
+    paragraph_append_hanging(style, 4, more, out);
 }
 
 static void show_hint(const Style *style, const json_t *hint, GString *out) {

@@ -1,6 +1,7 @@
 /* Applications, stages and tasks of Spark. */
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/table.h"
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
@@ -303,8 +304,10 @@ void show_exclusions(const Style *style, const json_t *document, GString *out) {
     const json_t *row;
     json_array_foreach((json_t *)field_list(document, "exclusions"), i, row) {
         g_autofree char *text = show_text(style, row, "text"), *time = unit_time(field_int(row, "time_ns"), NS_PER_MS);
-        g_autofree char *line = g_strdup_printf("%s: %s\n", time, text);
-        style_append(style, COLOUR_YELLOW, line, out);
+        g_autofree char *line = g_strdup_printf("%s: %s", time, text);
+        g_autoptr(GString) lines = g_string_new(NULL);
+        paragraph_append_hanging(style, 0, line, lines);
+        style_append(style, COLOUR_YELLOW, lines->str, out);
     }
 }
 

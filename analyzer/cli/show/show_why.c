@@ -1,6 +1,7 @@
 /* Why tasks were slow. */
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
@@ -17,9 +18,16 @@ typedef struct Out {
 
 static char *duration(const Out *out, double ns) { return unit_duration(out->style, ns, 1); }
 
+/* Broken to the width. */
+static void show_line(const Out *out, guint indent, Colour colour, const char *text) {
+    g_autoptr(GString) lines = g_string_new(NULL);
+    paragraph_append_hanging(out->style, indent, text, lines);
+    style_append(out->style, colour, lines->str, out->text);
+}
+
 static void show_spell(const Out *out, const json_t *suspect) {
     g_autofree char *spell = why_spell(out->style, suspect);
-    if (spell[0]) g_string_append_printf(out->text, "    %s\n", spell);
+    if (spell[0]) show_line(out, 4, COLOUR_NONE, spell);
 }
 
 /* ---- stages that are slow for everybody ---- */
@@ -31,7 +39,8 @@ static void show_earlier(const Out *out, const json_t *stage) {
     g_autofree char *then = unit_duration(out->style, field_number(earlier, "median_ns"), EVENT_LOG_NS);
     g_autofree char *now = unit_duration(out->style, field_number(stage, "median_ns"), EVENT_LOG_NS);
     g_autofree char *runs = show_count(field_number(earlier, "runs"), "earlier run", "earlier runs");
-    g_string_append_printf(out->text, "  the median of its tasks is %s; in %s it was %s\n", now, runs, then);
+    g_autofree char *line = g_strdup_printf("the median of its tasks is %s; in %s it was %s", now, runs, then);
+    show_line(out, 2, COLOUR_NONE, line);
 }
 
 static char *share_text(const json_t *stage, const char *field) {
@@ -82,8 +91,8 @@ static void show_slow_stages(const Out *out, const json_t *stages) {
     json_array_foreach((json_t *)stages, i, stage) {
         g_autofree char *what = stage_text(out, stage);
         g_autofree char *of = show_stage_text(out->style, stage);
-        g_autofree char *line = g_strdup_printf("%s: %s\n", of, what);
-        style_append(out->style, COLOUR_RED, line, out->text);
+        g_autofree char *line = g_strdup_printf("%s: %s", of, what);
+        show_line(out, 0, COLOUR_RED, line);
         if (field_object(stage, "suspect")) show_spell(out, field_object(stage, "suspect"));
         show_earlier(out, stage);
     }
@@ -98,17 +107,17 @@ static void show_untraced(const Out *out, const json_t *document) {
     if (none <= 0 || tasks <= 0) return;
     g_autofree char *count = unit_count(none), *all = show_count(tasks, "task has", "tasks have");
     if (none >= tasks) {
-        g_string_append(out->text, "No task has a trace: what HDFS did for them is not known. The agent must be in the "
-                                   "executors, and take tasks:\n"
-                                   "sampling = SparkTask=always; 1/s in its settings (docs/spark.md)\n");
+        show_line(out, 0, COLOUR_NONE,
+                  "No task has a trace: what HDFS did for them is not known. The agent must be in the executors, and "
+                  "take tasks:");
+        show_line(out, 0, COLOUR_NONE, "sampling = SparkTask=always; 1/s in its settings (docs/spark.md)");
         return;
     }
-    g_string_append_printf(
-        out->text,
-        "%s of %s no trace, as they were not sampled: what HDFS did for them is not known. To trace "
-        "all,\n"
-        "sampling = SparkTask=always; 1/s in the agents' settings, or senders.sampling in plumbd.conf\n",
-        count, all);
+    g_autofree char *line = g_strdup_printf(
+        "%s of %s no trace, as they were not sampled: what HDFS did for them is not known. To trace all,", count, all);
+    show_line(out, 0, COLOUR_NONE, line);
+    show_line(out, 0, COLOUR_NONE,
+              "sampling = SparkTask=always; 1/s in the agents' settings, or senders.sampling in plumbd.conf");
 }
 
 static void show_may_change(const Out *out, const json_t *document) {
@@ -117,10 +126,9 @@ static void show_may_change(const Out *out, const json_t *document) {
         g_string_append(out->text, "It still runs: the answer will change.\n");
     } else if (strcmp(why, "recent") == 0) {
         g_autofree char *left = unit_age(field_number(document, "final_in_ns"));
-        g_string_append_printf(out->text,
-                               "Its last records have just come, and spans may follow: the answer may change for "
-                               "another %s.\n",
-                               left);
+        g_autofree char *line = g_strdup_printf(
+            "Its last records have just come, and spans may follow: the answer may change for another %s.", left);
+        show_line(out, 0, COLOUR_NONE, line);
     }
 }
 
@@ -131,8 +139,8 @@ static void show_silent(const Out *out, const json_t *list) {
     json_array_foreach((json_t *)list, i, silent) {
         g_autofree char *who = why_silent(out->style, silent);
         g_autofree char *waited = unit_duration(out->style, field_number(silent, "waited_ns"), EVENT_LOG_NS);
-        g_autofree char *line = g_strdup_printf("%s. All who read and write waited %s for it.\n", who, waited);
-        style_append(out->style, COLOUR_RED, line, out->text);
+        g_autofree char *line = g_strdup_printf("%s. All who read and write waited %s for it.", who, waited);
+        show_line(out, 0, COLOUR_RED, line);
     }
 }
 
@@ -140,14 +148,15 @@ static void show_head(const Out *out, const json_t *document) {
     g_autofree char *app = show_text(out->style, document, "app"), *name = show_text(out->style, document, "name");
     g_autofree char *tasks = show_count(field_number(document, "tasks"), "task", "tasks");
     g_autofree char *all = show_count(field_number(document, "stragglers_total"), "straggler", "stragglers");
-    if (name[0]) g_string_append_printf(out->text, "%s, ", name);
-    g_string_append_printf(out->text, "%s: %s, %s", app, tasks, all);
+    g_autoptr(GString) line = g_string_new(NULL);
+    if (name[0]) g_string_append_printf(line, "%s, ", name);
+    g_string_append_printf(line, "%s: %s, %s", app, tasks, all);
     if (field_int(document, "stragglers_total") > 0) {
         g_autofree char *known = unit_count(field_number(document, "explained"));
         g_autofree char *without = unit_count(field_number(document, "explained_without_hdfs"));
-        g_string_append_printf(out->text, ", %s with a known cause (%s without traces of HDFS)", known, without);
+        g_string_append_printf(line, ", %s with a known cause (%s without traces of HDFS)", known, without);
     }
-    g_string_append_c(out->text, '\n');
+    show_line(out, 0, COLOUR_NONE, line->str);
 }
 
 /* The costliest first. What cost less than a hundredth of it would hide it, and is told in one line. */
@@ -168,8 +177,8 @@ static void show_suspects(const Out *out, const json_t *list) {
         g_autofree char *cost = duration(out, field_number(suspect, "explains_ns"));
         g_autofree char *since = unit_time(field_int(suspect, "since_time_ns"), EVENT_LOG_NS);
         g_autofree char *line =
-            g_strdup_printf("  %s: %s slower by %s in all since %s (%s)\n", who, tasks, cost, since, function);
-        style_append(out->style, COLOUR_BOLD, line, out->text);
+            g_strdup_printf("%s: %s slower by %s in all since %s (%s)", who, tasks, cost, since, function);
+        show_line(out, 2, COLOUR_BOLD, line);
         show_spell(out, suspect);
     }
     if (others == 0) return;
@@ -178,13 +187,21 @@ static void show_suspects(const Out *out, const json_t *list) {
     g_string_append_printf(out->text, "  %s: %s in all\n", count, cost);
 }
 
+/* What was waited for in a function; time for which nobody is seen to work is no network's. */
+static char *sum_resource(const Out *out, const json_t *row) {
+    const gboolean nobody =
+        strcmp(field_text(row, "resource"), "network") == 0 && strcmp(field_text(row, "role"), "local") == 0;
+    return nobody ? g_strdup("unexplained") : show_text(out->style, row, "resource");
+}
+
 /* The share of the tasks' time that was HDFS, and the functions that took most of it. */
 static void show_sum(const Out *out, const json_t *sum) {
     enum { SHOWN = 3 };
     const double all_ns = sum ? field_number(sum, "duration_ns") : 0;
     if (all_ns <= 0) return;
     g_autofree char *tasks = show_count(field_number(sum, "tasks"), "task", "tasks");
-    g_string_append_printf(out->text, "HDFS: %.0f %% of the time of %s whose traces were read",
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_string_append_printf(line, "HDFS: %.0f %% of the time of %s whose traces were read",
                            100 * field_number(sum, "time_ns") / all_ns, tasks);
     const char *separator = ": ";
     gsize i;
@@ -192,12 +209,12 @@ static void show_sum(const Out *out, const json_t *sum) {
     json_array_foreach((json_t *)field_list(sum, "functions"), i, row) {
         if (i == SHOWN) break;
         g_autofree char *function = show_text(out->style, row, "function");
-        g_autofree char *resource = show_text(out->style, row, "resource");
-        g_string_append_printf(out->text, "%s%s %.0f %% (%s)", separator, function,
+        g_autofree char *resource = sum_resource(out, row);
+        g_string_append_printf(line, "%s%s %.0f %% (%s)", separator, function,
                                100 * field_number(row, "time_ns") / all_ns, resource);
         separator = ", ";
     }
-    g_string_append_c(out->text, '\n');
+    show_line(out, 0, COLOUR_NONE, line->str);
 }
 
 /* ---- one straggler ---- */
@@ -208,13 +225,13 @@ static void show_task(const Out *out, const json_t *row) {
     g_autofree char *median = unit_duration(out->style, field_number(row, "stage_median_ns"), EVENT_LOG_NS);
     g_autofree char *begin = unit_time(field_int(row, "begin_time_ns"), EVENT_LOG_NS);
     g_autofree char *stage = show_stage_text(out->style, row);
-    g_string_append_printf(
-        out->text, "\n%s, task %" G_GINT64_FORMAT " (partition %" G_GINT64_FORMAT ") on %s, executor %s, %s: ", stage,
-        field_int(row, "task"), field_int(row, "partition"), host, executor, begin);
-    g_autofree char *text = g_strdup_printf("%s, %.1f times the median %s", took, field_number(row, "scale"), median);
-    style_append(out->style, COLOUR_BOLD, text, out->text);
-    if (strcmp(field_text(row, "status"), "running") == 0) g_string_append(out->text, ", still running");
+    g_autofree char *line = g_strdup_printf("%s, task %" G_GINT64_FORMAT " (partition %" G_GINT64_FORMAT
+                                            ") on %s, executor %s, %s: %s, %.1f times the median %s%s",
+                                            stage, field_int(row, "task"), field_int(row, "partition"), host, executor,
+                                            begin, took, field_number(row, "scale"), median,
+                                            strcmp(field_text(row, "status"), "running") == 0 ? ", still running" : "");
     g_string_append_c(out->text, '\n');
+    show_line(out, 0, COLOUR_BOLD, line);
 }
 
 static void show_suspect(const Out *out, const json_t *suspect, const json_t *hdfs) {
@@ -222,8 +239,9 @@ static void show_suspect(const Out *out, const json_t *suspect, const json_t *hd
     g_autofree char *calls = show_count(field_number(suspect, "calls"), "call", "calls");
     g_autofree char *total = duration(out, field_number(suspect, "calls_total_ns"));
     g_autofree char *longest = duration(out, field_number(suspect, "longest_call_ns"));
-    g_string_append_printf(out->text, "    %s, in this task: %s, %s in all, the longest %s\n", function, calls, total,
-                           longest);
+    g_autofree char *line =
+        g_strdup_printf("%s, in this task: %s, %s in all, the longest %s", function, calls, total, longest);
+    show_line(out, 4, COLOUR_NONE, line);
     why_normals(out->style, suspect, out->text);
     if (json_array_size(field_list(suspect, "path")) > 0) why_path(out->style, field_list(suspect, "path"), out->text);
     g_autofree char *trace = show_text(out->style, hdfs, "trace");
@@ -243,7 +261,8 @@ static const char *topic_text(const char *feature, const char *topic) {
         {"gc", "garbage collection in its executor"},
         {"shuffle_wait", "it waited for blocks of the shuffle"},
         {"shuffle_write", "writing its shuffle to the disk of its host"},
-        {"hdfs_sleep", "HDFS: a file's last block was reported late to the NameNode; it slept meanwhile"},
+        {"hdfs_sleep",
+         "HDFS: its client slept: a file's last block was reported late, or a call had to be tried again"},
         {"deserialize", "deserializing the task: its closure, or broadcast variables"},
         {"serialize", "serializing its result"},
         {"result", "its result was long on its way to the driver"},
@@ -280,9 +299,9 @@ static void show_main(const Out *out, const json_t *row) {
     g_autofree char *excess = unit_duration(out->style, field_number(main, "excess_ns"), EVENT_LOG_NS);
     g_autofree char *cause = cause_text(out, main);
     g_autofree char *line = field_int(main, "explains_ns") > 0
-                                ? g_strdup_printf("  %s (%s of the %s that it took longer)\n", cause, explains, excess)
-                                : g_strdup_printf("  %s\n", cause);
-    style_append(out->style, COLOUR_RED, line, out->text);
+                                ? g_strdup_printf("%s (%s of the %s that it took longer)", cause, explains, excess)
+                                : g_strdup(cause);
+    show_line(out, 2, COLOUR_RED, line);
     if (suspect) show_suspect(out, suspect, field_object(row, "hdfs"));
 }
 
@@ -296,13 +315,14 @@ static void show_hdfs(const Out *out, const json_t *row) {
     g_autofree char *all = duration(out, field_number(hdfs, "time_ns"));
     g_autofree char *link = show_text(out->style, hdfs, "link");
     const double task_ns = field_number(row, "duration_ns");
-    g_string_append_printf(out->text, "  HDFS: %s", all);
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_string_append_printf(line, "HDFS: %s", all);
     if (task_ns > 0)
-        g_string_append_printf(out->text, ", %.0f %% of the task", 100 * field_number(hdfs, "time_ns") / task_ns);
-    g_string_append_printf(out->text, " (link: %s", link);
+        g_string_append_printf(line, ", %.0f %% of the task", 100 * field_number(hdfs, "time_ns") / task_ns);
+    g_string_append_printf(line, " (link: %s", link);
     if (field_number(hdfs, "confidence") < 1)
-        g_string_append_printf(out->text, ", confidence %.2f", field_number(hdfs, "confidence"));
-    g_string_append(out->text, ")");
+        g_string_append_printf(line, ", confidence %.2f", field_number(hdfs, "confidence"));
+    g_string_append(line, ")");
 
     const char *name, *separator = ": ";
     json_t *value;
@@ -312,12 +332,12 @@ static void show_hdfs(const Out *out, const json_t *row) {
             if (json_number_value(value) <= 0) continue;
             g_autofree char *part = duration(out, json_number_value(value));
             g_autofree char *resource = text_clean(out->style, name);
-            g_string_append_printf(out->text, "%s%s %s", separator, resource, part);
+            g_string_append_printf(line, "%s%s %s", separator, resource, part);
             separator = ", ";
         }
     }
 
-    g_string_append_c(out->text, '\n');
+    show_line(out, 2, COLOUR_NONE, line->str);
 }
 
 /* The task that was asked for, and is no straggler. */
@@ -329,7 +349,8 @@ static void show_ordinary(const Out *out, const json_t *row) {
     if (suspect) {
         g_autofree char *who = why_whom(out->style, suspect), *usual = why_times(suspect);
         g_autofree char *time = duration(out, field_number(suspect, "time_ns"));
-        g_string_append_printf(out->text, "  what it waited for most: %s, %s%s\n", who, time, usual);
+        g_autofree char *line = g_strdup_printf("what it waited for most: %s, %s%s", who, time, usual);
+        show_line(out, 2, COLOUR_NONE, line);
         show_suspect(out, suspect, field_object(row, "hdfs"));
     }
     why_ledger_table(out->style, field_object(row, "ledger"), out->text);

@@ -28,8 +28,9 @@ static void show_head(const Out *out) {
     g_autofree char *begin = unit_time(field_int(document, "begin_time_ns"), show_resolution(document));
     g_autofree char *took = duration(out, field_number(document, "duration_ns"));
     g_autofree char *spans = show_count(field_number(document, "spans"), "span", "spans");
-    g_string_append_printf(out->text, "%s: %s%s%s, %s, %s, %s\n", trace, root, host[0] ? " on " : "", host, begin, took,
-                           spans);
+    g_autofree char *line =
+        g_strdup_printf("%s: %s%s%s, %s, %s, %s", trace, root, host[0] ? " on " : "", host, begin, took, spans);
+    paragraph_append_hanging(out->style, 0, line, out->text);
 }
 
 /* ---- the verdict ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/table.h"
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
@@ -28,7 +29,7 @@ static const struct {
     {"hdfs_network", "waiting for the network of HDFS", "the network to %s"},
     {"hdfs_lock", "waiting for locks and queues of HDFS", "the lock and queue of %s"},
     {"hdfs_server", "waiting for processors of HDFS", "the processor of %s"},
-    {"hdfs_sleep", "asleep until a file's last block was reported", "late reports of blocks"},
+    {"hdfs_sleep", "asleep in HDFS's client, before another try", "sleeps of HDFS's client"},
     {"deserialize", "deserializing the task", "slow deserializing on %s"},
     {"serialize", "serializing its result", "slow serializing on %s"},
     {"result", "until the driver had its result", "slow results of %s"},
@@ -120,14 +121,15 @@ void why_ledger(const Style *style, const json_t *ledger, GString *out) {
     }
 
     g_autofree char *excess = unit_duration(style, excess_ns, NS_PER_MS);
-    g_string_append_printf(out, "  took %s longer than its peers", excess);
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_string_append_printf(line, "took %s longer than its peers", excess);
     for (guint i = 0; i < items->len; i++) {
         const Item *item = &g_array_index(items, Item, i);
         g_autofree char *time = unit_duration(style, size_of(item), 1);
-        g_string_append_printf(out, "%s%s%s %s", i > 0 ? ", " : ": ", item->more_ns < 0 ? "less " : "", time,
+        g_string_append_printf(line, "%s%s%s %s", i > 0 ? ", " : ": ", item->more_ns < 0 ? "less " : "", time,
                                item->text);
     }
-    g_string_append_c(out, '\n');
+    paragraph_append_hanging(style, 2, line->str, out);
 }
 
 /* ---- all parts ---- */
@@ -189,7 +191,8 @@ void why_what_if(const Style *style, const json_t *list, GString *out) {
         g_autofree char *all = unit_duration(style, field_number(saver, "explains_ns"), NS_PER_MS);
         g_autofree char *tasks = show_count(field_number(saver, "tasks"), "task", "tasks");
         g_autofree char *text = saver_text(style, saver);
-        g_string_append_printf(out, "  the application by %s without %s (%s slower by %s in all)\n", saves, text, tasks,
-                               all);
+        g_autofree char *line =
+            g_strdup_printf("the application by %s without %s (%s slower by %s in all)", saves, text, tasks, all);
+        paragraph_append_hanging(style, 2, line, out);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/cli/format/paragraph.h"
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/tree_lines.h"
 #include "analyzer/cli/format/units.h"
@@ -18,6 +19,7 @@ static const char *resource_text(const json_t *suspect) {
     const gboolean client = strcmp(field_text(suspect, "role"), "client") == 0;
     if (client && strcmp(resource, "disk") == 0) return "the local disk of";
     if (strcmp(function, "SaslDataTransferClient#doSaslHandshake") == 0) return "the handshakes of";
+    if (client && g_str_has_suffix(function, "#sleep")) return "a pause before another try of";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
     return resource;
@@ -91,6 +93,10 @@ char *why_spell(const Style *style, const json_t *suspect) {
                                            {"disk-write", "writing to its disk"},
                                            {"transfer", "sending from its disk"},
                                            {"network", "its network"},
+                                           {"sending", "its network"},
+                                           {"delivery", "its network"},
+                                           {"client", "its own work"},
+                                           {"client-network", "its network"},
                                            {"processor", "all that it does"},
                                            {"standstill", "its process, which stands still again and again,"},
                                            {"queue", "its call queue"},
@@ -121,7 +127,8 @@ static void show_normal(const Style *style, const json_t *suspect, const char *f
     g_autofree char *mean = unit_duration(style, field_number(normal, "mean_ns"), 1);
     g_autofree char *high = unit_duration(style, field_number(normal, "q95_ns"), resolution_ns);
     g_autofree char *calls = show_count(field_number(normal, "calls"), "call", "calls");
-    g_string_append_printf(out, "    %s: %s, mean %s, 95 %% within %s\n", where, calls, mean, high);
+    g_autofree char *line = g_strdup_printf("%s: %s, mean %s, 95 %% within %s", where, calls, mean, high);
+    paragraph_append_hanging(style, 4, line, out);
 }
 
 void why_normals(const Style *style, const json_t *suspect, GString *out) {
@@ -130,7 +137,8 @@ void why_normals(const Style *style, const json_t *suspect, GString *out) {
     show_normal(style, suspect, "normal_before", "there in the 24 hours before", out);
     const char *pace = field_text(suspect, "pace");
     if (strcmp(pace, "unknown") == 0)
-        g_string_append(out, "    whether that is slow is not known: there are no other calls of it to compare with\n");
+        paragraph_append_hanging(
+            style, 4, "whether that is slow is not known: there are no other calls of it to compare with", out);
 }
 
 void why_path(const Style *style, const json_t *path, GString *out) {
