@@ -19,6 +19,7 @@ from statistics import median
 
 from script.hdfs.cluster import Cluster, free_port, wait_for
 from script.hdfs.jars import ClusterError
+from script.spark import hadoop_slow
 from script.spark.faults import Faults, read_injections
 from script.spark.hosts import Namespaces
 from script.spark.runs import BLOCK, DATANODES, HADOOP, SLOW, Bed, wait_end, worker_hosts
@@ -222,7 +223,7 @@ class ClientBed(Bed):
                 HADOOP,
                 DATANODES,
                 hosts=self.hosts,
-                hdfs={"dfs.blocksize": str(BLOCK)},
+                hdfs={"dfs.blocksize": str(BLOCK), **hadoop_slow.SETTINGS},
                 agent=self.agent,
             )
         )
@@ -343,11 +344,14 @@ class ClientBed(Bed):
     def _watch(self, fault, http, loads, options):
         begin, begin_ms = time.monotonic(), time.time_ns() // 1_000_000
         seconds, rows, wrong, busy = None, [], set(), []
+        own = {}  # what Hadoop itself named: seconds after the begin
         end = begin + options.faulty
         while (left := end - time.monotonic()) > 0:
             until(loads, time.monotonic() + min(ASK_SECONDS, left))
             rows = ask_slow(http)
             wrong.update(named(judge(fault, begin_ms, rows)[2]))
+            for pair in hadoop_slow.ask(self.hdfs):
+                own.setdefault(pair, time.monotonic() - begin)
             busy.append(os.getloadavg()[0])
             if seconds is None and fault.guilty and judge(fault, begin_ms, rows)[0]:
                 seconds = time.monotonic() - begin
@@ -362,6 +366,7 @@ class ClientBed(Bed):
             "begin_off_seconds": judge(fault, begin_ms, rows)[1],
             "wrong": sorted(wrong),
             "named": rows,
+            "hadoop": [[host, which, after] for (host, which), after in sorted(own.items())],
             "load_average": median(busy),
         }
 
@@ -470,6 +475,16 @@ def stages_rows(fault, runs):
     ]
 
 
+def hadoop_rows(fault, runs):
+    """Beside what `plumb slow` named, what Hadoop itself did."""
+    return [
+        f"| {fault} | {number} | {'-' if run['seconds'] is None else f'{run["seconds"]:.0f}'} "
+        f"| {', '.join(f'{host}: {which}, {after:.0f}' for host, which, after in run['hadoop']) or '-'} |"
+        for number, run in enumerate(runs, 1)
+        if "hadoop" in run
+    ]
+
+
 def recorded(runs):
     """When and where, of all of them."""
     days = sorted({time.strftime("%Y-%m-%d", time.gmtime(run["begin_ms"] / 1e3)) for run in runs})
@@ -489,11 +504,12 @@ def table(folder):
         "| still named at the end |",
         "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|--:|---|",
     ]
-    found, stages = runs_in(folder), []
+    found, stages, own = runs_in(folder), [], []
     for fault, runs in found.items():
         lines += [run_row(fault, number, run) for number, run in enumerate(runs, 1)]
         lines.append(all_row(fault, runs))
         stages += stages_rows(fault, runs)
+        own += hadoop_rows(fault, runs)
     if stages:
         lines += [
             "",
@@ -501,6 +517,9 @@ def table(folder):
             "|---|--:|--:|--:|---|",
             *stages,
         ]
+    if own:
+        lines += ["", "| fault | run | `plumb slow` after, s | Hadoop itself: who, by what, after, s |", "|---|--:|--:|---|"]
+        lines += own
     known = [run for runs in found.values() for run in runs if "load_average" in run]
     if known:
         lines += ["", recorded(known)]

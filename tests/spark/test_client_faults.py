@@ -3,7 +3,7 @@ cluster."""
 
 import json
 
-from script.spark import clients
+from script.spark import clients, hadoop_slow
 from script.spark.slow_stages import StageTime, judge_stages
 
 BEGIN_MS = 1_700_000_000_000
@@ -104,6 +104,17 @@ def test_slow_stages_are_those_of_the_fault():
     assert (reason["found"], reason["wrong"]) == (0, [[3, "datanode2", "disk"]])
 
 
+def test_what_hadoop_itself_reports():
+    """As the NameNode of Hadoop 3.5.0 shows it; empty texts while nothing is reported, no attribute where it is off."""
+    bean = {
+        "SlowPeersReport": '[{"SlowNode":"10.77.1.3:9864","SlowPeerLatencyWithReportingNodes":[]}]',
+        "SlowDisksReport": '[{"SlowDiskID":"10.77.1.9:9866:/data","Latencies":{"WRITE":81.5}}]',
+    }
+    names = {"10.77.1.3": "datanode2"}
+    assert hadoop_slow.reported(bean, names) == {("datanode2", "SlowPeer"), ("10.77.1.9", "SlowDisk")}
+    assert hadoop_slow.reported({"SlowPeersReport": ""}, names) == hadoop_slow.reported({}, names) == set()
+
+
 def test_table(tmp_path):
     common = {"load": "write", "replication": 3}
     runs = [
@@ -118,6 +129,7 @@ def test_table(tmp_path):
             "lost": {"seconds": 91.4, "guilty": 0.93, "innocent": 0.02, "clients": 0.05},
             "windows": {"windows": 40, "bad": 2, "suspected": 1},
             "why": {"slow": 4, "found": 3, "well": 7, "wrong": [], "text": ["Stage 9: all its tasks wait"]},
+            "hadoop": [["datanode2", "SlowPeer", 301.4]],
             "begin_ms": BEGIN_MS,
             "processors": 2,
             "load_average": 1.25,
@@ -137,6 +149,10 @@ def test_table(tmp_path):
         "| fault | run | slow stages that `plumb why` names rightly | others named | its first line |",
         "|---|--:|--:|--:|---|",
         "| write-hung | 1 | 3 of 4 | 0 of 11 | Stage 9: all its tasks wait |",
+        "",
+        "| fault | run | `plumb slow` after, s | Hadoop itself: who, by what, after, s |",
+        "|---|--:|--:|---|",
+        "| write-hung | 1 | 130 | datanode2: SlowPeer, 301 |",
         "",
         "Recorded on 2023-11-14, 2 processors, load average 1.2 to 1.2.",
     ]
