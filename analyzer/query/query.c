@@ -22,14 +22,17 @@ typedef struct Question {
     const char *name;
     json_t *(*answer)(const Asked *asked, GError **error);
     const char *const *allowed; /* NULL-terminated */
+    gboolean records;           /* of Spark and of hosts */
 } Question;
 
-#define ALLOW(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* What follows a question's function: the names of its parameters, and what it reads. */
+#define ALLOW(...)      ((const char *const[]){__VA_ARGS__, NULL}), FALSE
+#define OF_RECORDS(...) ((const char *const[]){__VA_ARGS__, NULL}), TRUE
 
 /* docs/recipes.md says what else a new question needs. */
 static const Question questions[] = {
-    {"status", answer_status, (const char *const[]){NULL}},
-    {"senders", answer_senders, (const char *const[]){NULL}},
+    {"status", answer_status, ALLOW(NULL)},
+    {"senders", answer_senders, ALLOW(NULL)},
     {"functions", answer_functions,
      ALLOW("since", "until", "host", "role", "function", "exclude", "by", "sort", "limit")},
     {"series", answer_series,
@@ -53,30 +56,31 @@ static const Question questions[] = {
     {"span", answer_span, ALLOW("id")},
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "by", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
-    {"verify", answer_verify, (const char *const[]){NULL}},
+    {"verify", answer_verify, ALLOW(NULL)},
     {"stragglers", answer_stragglers,
-     ALLOW("app", "stage", "method", "ratio", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
-           "peers", "edge", "lambda_ca", "lambda_cq", "scope", "hdfs", "evidence", "sort", "limit")},
-    {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "scale", "limit")},
-    {"pipelines", answer_pipelines, ALLOW("app", "stage", "limit")},
-    {"samples", answer_samples, ALLOW("host", "since", "until", "step")},
-    {"advise", answer_advise, ALLOW("app", "method", "node", "limits", "all", "simulate", "since", "until", "limit")},
-    {"apps", answer_apps, ALLOW("advice", "limit")},
-    {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
-    {"jobs", answer_jobs, ALLOW("app", "limit")},
-    {"executors", answer_executors, ALLOW("app", "sort", "limit")},
-    {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
-    {"tasks/columns", answer_task_columns, ALLOW("app", "stage", "causes")},
-    {"runs", answer_runs, ALLOW("a", "b", "stage", "limit")},
+     OF_RECORDS("app", "stage", "method", "ratio", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
+                "peers", "edge", "lambda_ca", "lambda_cq", "scope", "hdfs", "evidence", "sort", "limit")},
+    {"operations", answer_operations, OF_RECORDS("app", "stage", "top", "clusters", "scale", "limit")},
+    {"pipelines", answer_pipelines, OF_RECORDS("app", "stage", "limit")},
+    {"samples", answer_samples, OF_RECORDS("host", "since", "until", "step")},
+    {"advise", answer_advise,
+     OF_RECORDS("app", "method", "node", "limits", "all", "simulate", "since", "until", "limit")},
+    {"apps", answer_apps, OF_RECORDS("advice", "limit")},
+    {"stages", answer_stages, OF_RECORDS("app", "stage", "sort", "limit")},
+    {"jobs", answer_jobs, OF_RECORDS("app", "limit")},
+    {"executors", answer_executors, OF_RECORDS("app", "sort", "limit")},
+    {"tasks", answer_tasks, OF_RECORDS("app", "stage", "task", "status", "host", "sort", "limit")},
+    {"tasks/columns", answer_task_columns, OF_RECORDS("app", "stage", "causes")},
+    {"runs", answer_runs, OF_RECORDS("a", "b", "stage", "limit")},
     {"why", answer_why,
-     ALLOW("app", "trace", "stage", "task", "status", "method", "lambda_p", "lambda_q", "lambda_t", "lambda_e",
-           "lambda_w", "window", "peers", "edge", "evidence", "limit")},
+     OF_RECORDS("app", "trace", "stage", "task", "status", "method", "lambda_p", "lambda_q", "lambda_t", "lambda_e",
+                "lambda_w", "window", "peers", "edge", "evidence", "limit")},
     {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
-    {"predict", answer_predict, ALLOW("app", "on", "stage", "since", "until", "limit")},
-    {"marks", answer_marks, ALLOW("since", "until", "host", "kind", "limit")},
+    {"predict", answer_predict, OF_RECORDS("app", "on", "stage", "since", "until", "limit")},
+    {"marks", answer_marks, OF_RECORDS("since", "until", "host", "kind", "limit")},
     {"slow", answer_slow, ALLOW("since", "until", "limit")},
     {"bottleneck", answer_bottleneck, ALLOW("since", "until", "root", "traces", "limit")},
-    {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
+    {"hosts", answer_hosts, OF_RECORDS("host", "app", "since", "until", "limit")},
 };
 
 const char *question_name(guint i) { return i < G_N_ELEMENTS(questions) ? questions[i].name : NULL; }
@@ -126,6 +130,12 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
 }
 
 gboolean query_reads_all(const char *question) { return strcmp(question, "verify") == 0; }
+
+gboolean query_reads_records(const char *question) {
+    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++)
+        if (strcmp(questions[i].name, question) == 0) return questions[i].records;
+    return FALSE;
+}
 
 gboolean query_is_large(const char *question) {
     return g_str_has_prefix(question, "trace/") || g_str_has_prefix(question, "tasks/");

@@ -15,6 +15,9 @@ json_t *query_run(Archive *archive, const char *question, const QueryParams *par
 /* Does it read the whole store, so that its time depends on nothing that was asked? */
 gboolean query_reads_all(const char *question);
 
+/* Is it answered from records of Spark and of hosts, which are stored a moment after they were acknowledged? */
+gboolean query_reads_records(const char *question);
+
 /* Does it take much memory by itself, so that one is answered at a time? */
 gboolean query_is_large(const char *question);
 

@@ -27,6 +27,8 @@
 #define TYPE_COLUMNS        "application/x-plumb-columns"
 /* How often a job that waits for something else than a thread is looked at. */
 #define LOOK_NS (50 * NS_PER_MS)
+/* How long a question that may take any time waits for records that are on their way. */
+#define RECORDS_WAIT_NS (600 * NS_PER_SEC)
 
 struct HttpJob {
     HttpJob *same; /* asks the same, and is answered with it */
@@ -239,6 +241,19 @@ static void store_trace(HttpJobs *jobs, guint64 trace_id) {
     order_end(jobs);
 }
 
+/* Records of Spark that were acknowledged before the question came are in its answer: who has sent a log may ask about
+ * it at once. Not those of a store that fails: what it has must do. */
+static gboolean await_records(HttpJobs *jobs, GError **error) {
+    const gint64 timeout_ns = jobs->options.question_timeout_ns;
+    const gint64 wait_ns = timeout_ns > 0 ? timeout_ns : RECORDS_WAIT_NS;
+    if (!order_begin(jobs)) return TRUE;
+    const gboolean settled =
+        recorder_settle(jobs->options.backend.recorder, clock_monotonic_ns(clock_system()) + wait_ns);
+    order_end(jobs);
+    return settled || fail(error, PLUMB_ERROR_BUSY,
+                           "records of Spark that came before are not in the store yet: ask again in a moment");
+}
+
 /* By all who ask it. */
 static gboolean is_cancelled(HttpJob *job) {
     gboolean cancelled = TRUE;
@@ -285,6 +300,11 @@ static GBytes *make_body(const Query *query, const StateSources *state, GError *
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     for (guint i = 0; i < job->n_traces; i++) store_trace(jobs, job->traces[i]);
+    if (query_reads_records(job->question) && !await_records(jobs, &error)) {
+        post_error(jobs, job, code_of(error), error->message);
+        return;
+    }
+
     g_autoptr(GBytes) columns = NULL;
     const Query query = {
         .archive = jobs->options.backend.archive,
@@ -361,7 +381,8 @@ static void answer_export(HttpJobs *jobs, HttpJob *job) {
     gint64 now_ns = clock_wall_ns(clock_system());
     Allowance allowance = allowance_of(jobs, job, FALSE);
     allowance_begin(&allowance);
-    const gboolean good = query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
+    const gboolean good =
+        await_records(jobs, &error) && query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
     allowance_end();
     give_back(&allowance);
     if (good) {

@@ -16,14 +16,14 @@
 #define RETRY_MAX_NS (2 * NS_PER_SEC)
 #define WAIT_MS      1000
 
-typedef enum { MESSAGE_RECORDS, MESSAGE_FLUSH, MESSAGE_STOP } MessageKind;
+typedef enum { MESSAGE_RECORDS, MESSAGE_FLUSH, MESSAGE_SETTLE, MESSAGE_STOP } MessageKind;
 
 typedef struct Message {
     MailItem item; /* first: the mailbox deals in these */
     MessageKind kind;
     SparkRecords *records;   /* RECORDS */
     JournalSegment *segment; /* RECORDS */
-    Waiter *waiter;          /* FLUSH, STOP */
+    Waiter *waiter;          /* FLUSH, SETTLE, STOP */
     gint64 give_up_ns;       /* STOP: how long to go on trying */
 } Message;
 
@@ -149,6 +149,8 @@ static gboolean take_message(Recorder *recorder, Message *message) {
     }
     if (kind == MESSAGE_STOP) {
         take_stop(recorder, message);
+    } else if (kind == MESSAGE_SETTLE) {
+        waiter_answer(message->waiter, 0, NULL); /* what came before was stored as it was taken, or the store fails */
     } else {
         store_pending(recorder);
         answer(recorder, message->waiter);
@@ -186,10 +188,14 @@ Recorder *recorder_start(const RecorderOptions *options) {
     return recorder;
 }
 
-static void put_message(Recorder *recorder, const Message *content) {
+static Message *message_new(const Message *content) {
     Message *message = g_new(Message, 1);
     *message = *content;
-    mailbox_put(recorder->mailbox, &message->item);
+    return message;
+}
+
+static void put_message(Recorder *recorder, const Message *content) {
+    mailbox_put(recorder->mailbox, &message_new(content)->item);
 }
 
 gboolean recorder_stop(Recorder *recorder, gint64 give_up_ns, GError **error) {
@@ -220,6 +226,13 @@ gboolean recorder_full(Recorder *recorder) { return mailbox_full(recorder->mailb
 
 void recorder_flush(Recorder *recorder, Waiter *waiter) {
     put_message(recorder, &(Message){.kind = MESSAGE_FLUSH, .waiter = waiter});
+}
+
+gboolean recorder_settle(Recorder *recorder, gint64 until_ns) {
+    if (recorder_waiting(recorder) == 0) return TRUE;
+    Waiter *waiter = waiter_new(1);
+    mailbox_put_urgent(recorder->mailbox, &message_new(&(Message){.kind = MESSAGE_SETTLE, .waiter = waiter})->item);
+    return waiter_wait_until(waiter, until_ns);
 }
 
 guint64 recorder_needs(Recorder *recorder, guint64 reached_mark) {

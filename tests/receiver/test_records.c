@@ -1,9 +1,11 @@
 /* Records of Spark from the frame to the store: acknowledged means in the journal, a crash takes none, a store that
- * fails makes senders wait, what comes again changes nothing. */
+ * fails makes senders wait, what comes again changes nothing, and who asks afterwards hears of it. */
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/http/http_jobs.h"
 #include "receiver/net/intake.h"
 #include "tests/model/records_random.h"
 #include "tests/receiver/fixture.h"
@@ -48,7 +50,7 @@ static GByteArray *frame_of(const SparkRecords *records) {
     return frame;
 }
 
-static WireReply send(Setup *setup, const GByteArray *frame) {
+static WireReply submit(Setup *setup, const GByteArray *frame) {
     g_autoptr(GByteArray) out = g_byte_array_new();
     intake_frame(setup->intake, (Bytes){frame->data, frame->len}, out);
     intake_commit(setup->intake);
@@ -79,7 +81,7 @@ static void test_take(void) {
 
     g_autoptr(GByteArray) frame = frame_of(records);
     for (guint round = 0; round < 2; round++) {
-        const WireReply reply = send(&setup, frame);
+        const WireReply reply = submit(&setup, frame);
         g_assert_cmpint(reply.status, ==, REPLY_OK);
         g_assert_cmpint(reply.accepted, ==, 9);
         g_assert_cmpint(reply.refused, ==, 1);
@@ -105,7 +107,7 @@ static void test_malformed(void) {
     g_autoptr(SparkRecords) records = records_random(rand, 3, 2);
     g_autoptr(GByteArray) frame = frame_of(records);
     g_byte_array_set_size(frame, frame->len - 3);
-    g_assert_cmpint(send(&setup, frame).status, ==, REPLY_REFUSED);
+    g_assert_cmpint(submit(&setup, frame).status, ==, REPLY_REFUSED);
     g_assert_true(flush(&setup));
     g_assert_cmpuint(stored(&setup), ==, 0);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_FRAME_MALFORMED), ==, 1);
@@ -118,7 +120,7 @@ static void test_replay(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(2);
     g_autoptr(SparkRecords) records = records_random(rand, 5, 2);
     g_autoptr(GByteArray) frame = frame_of(records);
-    g_assert_cmpint(send(&setup, frame).status, ==, REPLY_OK);
+    g_assert_cmpint(submit(&setup, frame).status, ==, REPLY_OK);
     g_assert_true(flush(&setup));
     const guint64 once = stored(&setup);
     g_assert_cmpuint(once, >, 0);
@@ -142,7 +144,7 @@ static void test_store_fails(void) {
     for (WireReply reply = {.status = REPLY_OK}; reply.status == REPLY_OK; taken++) {
         g_autoptr(SparkRecords) records = records_random(rand, 5, 2);
         g_autoptr(GByteArray) frame = frame_of(records);
-        reply = send(&setup, frame);
+        reply = submit(&setup, frame);
         if (reply.status != REPLY_OK) g_assert_cmpint(reply.status, ==, REPLY_TRY_LATER);
     }
 
@@ -169,13 +171,105 @@ static void test_store_damaged(void) {
     g_autoptr(SparkRecords) records = records_random(rand, 5, 2);
     g_autoptr(GByteArray) frame = frame_of(records);
     fixture_store_damaged(TRUE);
-    g_assert_cmpint(send(&setup, frame).status, ==, REPLY_OK);
+    g_assert_cmpint(submit(&setup, frame).status, ==, REPLY_OK);
     g_assert_true(flush(&setup));
     fixture_store_damaged(FALSE);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_RECORDS_FAILED), ==, spark_records_count(records));
-    g_assert_cmpint(send(&setup, frame).status, ==, REPLY_OK);
+    g_assert_cmpint(submit(&setup, frame).status, ==, REPLY_OK);
     g_assert_true(flush(&setup));
     g_assert_cmpuint(stored(&setup), >, 0);
+    setup_free(&setup);
+}
+
+static void submit_app(Setup *setup, const char *app) {
+    g_autoptr(SparkRecords) records = spark_records_new();
+    spark_add_app(records)->app = app;
+    g_autoptr(GByteArray) frame = frame_of(records);
+    g_assert_cmpint(submit(setup, frame).status, ==, REPLY_OK);
+}
+
+static gboolean settled(const Setup *setup, gint64 wait_ns) {
+    return recorder_settle(setup->recorder, clock_monotonic_ns(clock_system()) + wait_ns);
+}
+
+/* While the store is held, nothing that was put is settled; what is given up then is no harm. */
+static void test_settle(void) {
+    Setup setup = setup_new();
+    g_assert_true(settled(&setup, 0));
+    Waiter *held = fixture_hold_shards(setup.fixture);
+    submit_app(&setup, "app-1");
+    g_assert_false(settled(&setup, 0));
+    g_assert_false(settled(&setup, NS_PER_MS));
+    g_assert_cmpuint(stored(&setup), ==, 0);
+    fixture_let_go(held);
+    g_assert_true(settled(&setup, 600 * NS_PER_SEC));
+    g_assert_cmpuint(stored(&setup), ==, 1);
+
+    fixture_store_fails(TRUE); /* there is nothing to wait for */
+    submit_app(&setup, "app-2");
+    g_assert_true(settled(&setup, 600 * NS_PER_SEC));
+    g_assert_cmpuint(recorder_waiting(setup.recorder), ==, 1);
+    fixture_store_fails(FALSE);
+    setup_free(&setup);
+}
+
+static void nobody_waits(void *arg) { (void)arg; }
+
+static HttpJobs *jobs_new(const Setup *setup, const RecoveryView *recovery, AllowanceBudget *questions,
+                          gint64 timeout_ns) {
+    const Fixture *fixture = setup->fixture;
+    return http_jobs_start(&(HttpJobsOptions){
+        .n_threads = 1,
+        .per_peer = 1,
+        .queue = 1,
+        .question_timeout_ns = timeout_ns,
+        .backend = {.archive = fixture->archive,
+                    .shards = fixture->shards,
+                    .n_shards = fixture->n_shards,
+                    .recorder = setup->recorder,
+                    .admission = fixture->admission,
+                    .recovery = recovery,
+                    .questions = questions},
+        .ready = nobody_waits,
+    });
+}
+
+static void ask(HttpJobs *jobs) {
+    g_assert_true(http_jobs_put(jobs, http_job_new(JOB_QUERY, "apps", query_params_new(), NULL)));
+}
+
+static void assert_answer(HttpJobs *jobs, int code, const char *has) {
+    HttpAnswer *answer = NULL;
+    WAIT_FOR((answer = http_jobs_take(jobs)) != NULL);
+    g_autofree char *body = g_strndup(g_bytes_get_data(answer->body, NULL), g_bytes_get_size(answer->body));
+    g_assert_cmpint(answer->code, ==, code);
+    g_assert_nonnull(strstr(body, has));
+    http_job_free(answer->job);
+    http_answer_free(answer);
+}
+
+static void jobs_end(HttpJobs *jobs) {
+    http_jobs_stop(jobs);
+    http_jobs_free(jobs);
+}
+
+/* An application that was acknowledged is in the answer of whoever asks then, though the store was busy; or the answer
+ * says that it is not there yet. */
+static void test_asked_at_once(void) {
+    Setup setup = setup_new();
+    RecoveryView recovery = {0};
+    AllowanceBudget questions = {0};
+    HttpJobs *hasty = jobs_new(&setup, &recovery, &questions, 1);
+    HttpJobs *jobs = jobs_new(&setup, &recovery, &questions, 600 * NS_PER_SEC);
+    Waiter *held = fixture_hold_shards(setup.fixture);
+    submit_app(&setup, "app-1");
+    ask(hasty);
+    assert_answer(hasty, 503, "not in the store yet");
+    ask(jobs);
+    fixture_let_go(held);
+    assert_answer(jobs, 200, "app-1");
+    jobs_end(hasty);
+    jobs_end(jobs);
     setup_free(&setup);
 }
 
@@ -186,5 +280,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/receiver/records/replay", test_replay);
     g_test_add_func("/receiver/records/store-fails", test_store_fails);
     g_test_add_func("/receiver/records/store-damaged", test_store_damaged);
+    g_test_add_func("/receiver/records/settle", test_settle);
+    g_test_add_func("/receiver/records/asked-at-once", test_asked_at_once);
     return g_test_run();
 }
