@@ -165,6 +165,22 @@ static void compare_with_others(const Work *work, gsize n_others, KMeans *result
     for (guint f = 0; f < work->features; f++) result->apart[f] = fabs(own[f] - result->others[f]);
 }
 
+static double silhouette_of(const Work *work, const KMeans *result) {
+    double sum = 0;
+    if (result->k < 2) return NAN;
+    for (gsize i = 0; i < work->n; i++) {
+        double own = HUGE_VAL, next = HUGE_VAL;
+        for (guint c = 0; c < result->k; c++) {
+            const double *centre = result->centres + (gsize)c * work->features;
+            const double d = sqrt(distance2(work->scaled + i * work->features, centre, work->features));
+            next = MIN(next, MAX(own, d));
+            own = MIN(own, d);
+        }
+        sum += next > 0 ? (next - own) / next : 0;
+    }
+    return sum / (double)work->n;
+}
+
 KMeans *kmeans_run(const KMeansInput *input) {
     if (input->n_clustered == 0 || input->k == 0 || input->n_features == 0) return NULL;
 
@@ -194,6 +210,7 @@ KMeans *kmeans_run(const KMeansInput *input) {
         keep_result(&work, result);
     }
 
+    result->silhouette = silhouette_of(&work, result);
     compare_with_others(&work, input->n - input->n_clustered, result);
     return result;
 }

@@ -14,6 +14,9 @@ typedef struct KMeans {
     double *others;   /* n_features: the mean of the vectors that were not clustered; NULL when there are none */
     double *apart;    /* n_features: |mean of the clustered - others|; NULL likewise */
     double objective; /* sum of squared distances to the own centre (eq. 4.3) */
+    /* Of how good k is, -1 to 1: the mean of (b - a) / b, a a vector's distance from its centre and b from the next one
+     * (Vendramin and others, 2010, "simplified silhouette"). NAN with one centre. */
+    double silhouette;
     guint iterations;
 } KMeans;
 

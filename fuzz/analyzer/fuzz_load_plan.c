@@ -47,5 +47,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_assert_true(load_mix_parse(again, &same, NULL));
         g_assert_cmpmem(&mix, sizeof mix, &same, sizeof same);
     }
+    LoadProfile profile = {.day_ns = 1}, same_profile = {.day_ns = 1};
+    if (load_profile_parse(text, &profile, NULL)) {
+        g_autofree char *again = load_profile_format(&profile);
+        g_assert_true(load_profile_parse(again, &same_profile, NULL));
+        g_assert_cmpmem(profile.minutes, sizeof profile.minutes, same_profile.minutes, sizeof same_profile.minutes);
+    }
     return 0;
 }

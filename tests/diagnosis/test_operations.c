@@ -112,6 +112,11 @@ static void test_kmeans(void) {
 
     g_assert_true(seen[0] && seen[1] && seen[2]);
     assert_near(result->objective, 6 * 0.05 * 0.05);
+    /* Each is 0.05 from its own centre; how far from the next one: two of two groups, and those of the third. */
+    const double next[] = {0.95, 0.95, 0.85, 0.85, sqrt(0.45 * 0.45 + 1), sqrt(0.45 * 0.45 + 0.9 * 0.9)};
+    double silhouette = 0;
+    for (guint i = 0; i < 6; i++) silhouette += (1 - 0.05 / next[i]) / 6;
+    assert_near(result->silhouette, silhouette);
     /* All six: mean (0.5, 19/60, 0); the others are at 0. */
     assert_near(result->others[0], 0);
     assert_near(result->apart[0], 0.5);
@@ -127,6 +132,7 @@ static void test_kmeans_degenerate(void) {
     g_autoptr(KMeans) one = kmeans_run(&(KMeansInput){same, 4, 4, 1, 3, 1, FALSE});
     g_assert_cmpuint(one->k, ==, 1); /* there is but one vector */
     assert_near(one->objective, 0);
+    g_assert_true(isnan(one->silhouette));
     g_assert_null(one->others);
     g_assert_null(kmeans_run(&(KMeansInput){same, 4, 0, 1, 3, 1, FALSE}));
     const double holes[] = {NAN, 2, 4, NAN};

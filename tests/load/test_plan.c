@@ -277,6 +277,74 @@ static void test_ramp(void) {
     g_string_free(text.bytes, TRUE);
 }
 
+/* The rate goes on the straight line between two times, across midnight too, in a day of 24 seconds. */
+static void test_profile(void) {
+    LoadModel model = preset("table15");
+    Checks *checks = g_new0(Checks, 1);
+    Text text;
+    g_autoptr(GError) error = NULL;
+    model.rate = 1000;
+    model.gaps = GAPS_EVEN;
+    model.warm_up_ns = 0;
+    model.duration_ns = G_GINT64_CONSTANT(48000000000);
+    model.profile.day_ns = model.duration_ns / 2;
+    g_assert_true(load_profile_parse("# of a day\n6:00 0.5\n 12:00\t1.5 # noon\n18:00 1.5", &model.profile, &error));
+    g_assert_cmpfloat_with_epsilon(load_profile_factor(&model.profile, 0), 1, 1e-9);
+    const LoadPlanSums sums = draw(&model, &text);
+    g_assert_cmpfloat_with_epsilon(load_model_mean_rate(&model), 1125, 1e-6);
+    g_assert_cmpfloat_with_epsilon((double)sums.operations, 48 * 1125, 60);
+
+    read_back(&text, &sums, checks);
+    guint of_hour[24] = {0};
+    for (guint i = 0; i < checks->due->len; i++)
+        of_hour[g_array_index(checks->due, gint64, i) / G_GINT64_CONSTANT(1000000000) % 24]++;
+    for (guint hour = 0; hour < 24; hour++) {
+        const double middle = hour + 0.5;
+        const double factor = middle < 6    ? 1 - middle / 12
+                              : middle < 12 ? 0.5 + (middle - 6) / 6
+                              : middle < 18 ? 1.5
+                                            : 1.5 - (middle - 18) / 12;
+        g_assert_cmpfloat_with_epsilon(of_hour[hour], 2000 * factor, 4);
+    }
+    g_array_unref(checks->due);
+    g_free(checks);
+    g_string_free(text.bytes, TRUE);
+}
+
+/* Nothing is due while the factor is 0. */
+static void test_quiet_profile(void) {
+    LoadProfile profile = {.day_ns = 1};
+    g_autoptr(GError) error = NULL;
+    static const struct {
+        const char *text, *said;
+    } cases[] = {{"", "no time has a factor above 0"},           {"8:00 0", "no time has a factor above 0"},
+                 {"8:00", "'8:00' must be a time of day"},       {"24:00 1", "must be a time of day"},
+                 {"8:00 -1", "must be a time of day"},           {"8:00 nan", "must be a time of day"},
+                 {"8:00 1\n07:59 2", "07:59 comes after a time"}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_assert_false(load_profile_parse(cases[i].text, &profile, &error));
+        g_assert_nonnull(strstr(error->message, cases[i].said));
+        g_clear_error(&error);
+    }
+
+    LoadModel model = preset("table15");
+    model.warm_up_ns = 0;
+    model.duration_ns = model.profile.day_ns = G_GINT64_CONSTANT(24000000000);
+    g_assert_true(load_profile_parse("6:00 0,17:59 0,18:00 1,23:59=1", &model.profile, &error));
+    Text text;
+    Checks *checks = g_new0(Checks, 1);
+    const LoadPlanSums sums = draw(&model, &text);
+    read_back(&text, &sums, checks);
+    g_assert_cmpuint(checks->due->len, >, 10);
+    for (guint i = 0; i < checks->due->len; i++) {
+        const gint64 hour = g_array_index(checks->due, gint64, i) / G_GINT64_CONSTANT(1000000000);
+        g_assert_true(hour < 6 || hour >= 17);
+    }
+    g_array_unref(checks->due);
+    g_free(checks);
+    g_string_free(text.bytes, TRUE);
+}
+
 /* A plan's head says all that it was drawn from: drawn anew it has the same bytes. */
 static void test_drawn_anew(void) {
     static const char *const names[] = {"alicloud", "table15", "yahoo", "alicloud"};
@@ -287,6 +355,8 @@ static void test_drawn_anew(void) {
         model.gaps = (LoadGaps)i;
         model.files_seed = i == 3 ? 77 : 0;
         model.ramp_ns = i == 3 ? model.warm_up_ns / 2 : 0;
+        model.profile.day_ns = model.duration_ns;
+        if (i == 3) g_assert_true(load_profile_parse("0:00 0.25,12:30 1.0625", &model.profile, NULL));
         Text text, same;
         draw(&model, &text);
         g_autoptr(GError) error = NULL;
@@ -343,6 +413,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/plan/rates", test_rates);
     g_test_add_func("/load/plan/same-bytes", test_same_bytes);
     g_test_add_func("/load/plan/read-back", test_read_back);
+    g_test_add_func("/load/plan/profile", test_profile);
+    g_test_add_func("/load/plan/quiet-profile", test_quiet_profile);
     g_test_add_func("/load/plan/streams", test_streams_are_independent);
     g_test_add_func("/load/plan/yahoo", test_yahoo);
     g_test_add_func("/load/plan/ramp", test_ramp);

@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/cli/commands/option_sets.h"
@@ -9,6 +11,8 @@
 #include "common/base/error.h"
 
 static gboolean write_piece(void *arg, Bytes piece, GError **error) { return out_file_write(arg, piece, error); }
+
+#define DAY_NS (24 * G_GINT64_CONSTANT(3600000000000))
 
 static gint64 size_unit(const char *name) {
     if (strcmp(name, "KiB") == 0) return 1024;
@@ -35,6 +39,33 @@ static gboolean read_amounts(const Invocation *invocation, LoadModel *model, GEr
     return TRUE;
 }
 
+/* Room for LOAD_PROFILE_BYTES_MOST, and one more. */
+static gboolean profile_text(const char *path, char *text, GError **error) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return fail_errno(error, errno, "--profile %s", path);
+    const gsize n = fread(text, 1, LOAD_PROFILE_BYTES_MOST + 1, file);
+    const int number = ferror(file) ? errno : 0;
+    fclose(file);
+    if (number != 0) return fail_errno(error, number, "--profile %s", path);
+    if (n > LOAD_PROFILE_BYTES_MOST)
+        return fail(error, PLUMB_ERROR_CONFIG, "--profile %s: it has more than %u bytes", path,
+                    LOAD_PROFILE_BYTES_MOST);
+    text[n] = '\0';
+    return TRUE;
+}
+
+static gboolean read_profile(const Invocation *invocation, LoadProfile *profile, GError **error) {
+    const char *path = option_text(invocation, "profile");
+    if (path == NULL && option_text(invocation, "day") != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "--day is of --profile: name its file");
+    if (path == NULL) return TRUE;
+    profile->day_ns = DAY_NS;
+    if (!value_duration(invocation, "day", &profile->day_ns, error)) return FALSE;
+
+    g_autofree char *text = g_malloc(LOAD_PROFILE_BYTES_MOST + 1);
+    return profile_text(path, text, error) && load_profile_parse(text, profile, error);
+}
+
 static gboolean read_model(const Invocation *invocation, LoadModel *model, GError **error) {
     load_preset(option_text(invocation, "preset"), model);
     if (option_text(invocation, "rate") != NULL && option_text(invocation, "alpha") != NULL)
@@ -51,6 +82,7 @@ static gboolean read_model(const Invocation *invocation, LoadModel *model, GErro
     if (option_text(invocation, "gaps") != NULL) model->gaps = gaps_of(option_text(invocation, "gaps"));
     if (option_text(invocation, "size-unit") != NULL)
         model->size_unit_bytes = size_unit(option_text(invocation, "size-unit"));
+    if (!read_profile(invocation, &model->profile, error)) return FALSE;
     const char *mix = option_text(invocation, "mix");
     if (mix != NULL && !load_mix_parse(mix, &model->mix, error)) return FALSE;
     return load_model_check(model, error);
@@ -83,7 +115,8 @@ static json_t *describe(const char *path, const LoadModel *model, const LoadPlan
 /* ---- of an audit log ---- */
 
 /* What has no meaning there: the log says when what is done. */
-static const char *const of_models[] = {"alpha", "rate", "persistence", "ramp", "gaps", "mix", "files", "zipf"};
+static const char *const of_models[] = {"alpha", "rate", "persistence", "profile", "day",
+                                        "ramp",  "gaps", "mix",         "files",   "zipf"};
 
 static gboolean read_audit_options(const Invocation *invocation, AuditOptions *options, GError **error) {
     *options = (AuditOptions){.speed = 1};
@@ -178,6 +211,9 @@ static const Option options[] = {
     {"rate", OPTION_TEXT, "R", NULL, "operations a second, the same all the time, instead of --alpha", NULL},
     {"persistence", OPTION_TEXT, "R", NULL,
      "how much of a second's rate goes on into the next, 0 to 0.999 (default: 0)", NULL},
+    {"profile", OPTION_TEXT, "FILE", NULL,
+     "by what the rate is multiplied at which time of day: lines of HH:MM FACTOR; the plan begins at 00:00", NULL},
+    {"day", OPTION_TEXT, "TIME", NULL, "of --profile: how long a day takes (default: 24h)", NULL},
     {"duration", OPTION_TEXT, "TIME", NULL, "how long is measured (default: 5m)", NULL},
     {"warm-up", OPTION_TEXT, "TIME", NULL, "how long before it the load runs, not measured (default: 30s)", NULL},
     {"ramp", OPTION_TEXT, "TIME", NULL, "of the warm-up, from its begin: the rate rises to the full one (default: 0s)",

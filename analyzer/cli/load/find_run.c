@@ -44,7 +44,7 @@ static gboolean draw_step(const FindFolder *folder, const LoadModel *base, const
     model.files_seed = base->files_seed != 0 ? base->files_seed : base->seed;
     model.more = more;
     if (base->rate > 0) {
-        model.rate = step->rate;
+        model.rate = step->rate / load_profile_mean(&base->profile, base->warm_up_ns + base->duration_ns);
     } else {
         model.alpha = base->alpha * step->rate / load_model_mean_rate(base);
     }

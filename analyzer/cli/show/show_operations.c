@@ -10,6 +10,8 @@
 #define APART_LEAST    0.05
 /* More than this is chance (Holm's p over all features). */
 #define APART_P 0.01
+/* Of silhouettes. */
+#define BETTER_LEAST 0.1
 
 static char *in_ms(const Style *style, const json_t *object, const char *field) {
     return unit_in_column(unit_duration(style, field_number(object, field) * NS_PER_MS, 1));
@@ -105,6 +107,22 @@ static gboolean beyond_chance(const json_t *clusters, const char *feature) {
     return !p || (field_present(p, feature) && field_number(p, feature) < APART_P);
 }
 
+/* Where another number of clusters fits much better than the three that are shown. */
+static void add_fit(const json_t *clusters, const Style *style, GString *out) {
+    const json_t *silhouettes = field_object(clusters, "silhouettes");
+    const json_t *three = silhouettes != NULL ? json_object_get(silhouettes, "3") : NULL;
+    const char *name, *best = NULL;
+    json_t *value;
+    if (three == NULL) return;
+    json_object_foreach((json_t *)silhouettes, name, value) {
+        if (best == NULL || json_number_value(value) > field_number(silhouettes, best)) best = name;
+    }
+    if (field_number(silhouettes, best) < json_number_value(three) + BETTER_LEAST) return;
+    g_autofree char *clean = text_clean(style, best);
+    g_string_append_printf(out, "; %s clusters would fit better than 3 (silhouette %.2f, not %.2f)", clean,
+                           field_number(silhouettes, best), json_number_value(three));
+}
+
 static void add_clusters(const json_t *stage, const Style *style, GString *out) {
     const json_t *clusters = field_object(stage, "clusters");
     if (!clusters || !field_object(clusters, "apart")) return;
@@ -137,6 +155,7 @@ static void add_clusters(const json_t *stage, const Style *style, GString *out) 
         g_string_append_printf(out, " (%.2f)", field_number(field_object(clusters, "others"), feature));
     }
 
+    add_fit(clusters, style, out);
     g_string_append_c(out, '\n');
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzer/load/plan/kinds.h"
+#include "analyzer/load/plan/profile.h"
 #include "common/base/bytes.h"
 
 /* More would not fit in the executor's memory, or in a day. */
@@ -21,13 +22,14 @@ typedef enum { GAPS_PARETO, GAPS_LOMAX, GAPS_POISSON, GAPS_EVEN } LoadGaps;
 typedef struct LoadModel {
     const char *preset; /* its name */
     guint64 seed;
-    double alpha;       /* part of the source cluster's rate; ignored with a rate */
-    double rate;        /* operations a second, always the same; 0: by alpha */
-    double persistence; /* how much of the logarithm of a second's rate goes on into the next: 0 to below 1 */
-    gint64 warm_up_ns;  /* marked, and left out of reports */
-    gint64 ramp_ns;     /* of the warm-up, from its begin: the rate rises to the full one, second by second */
-    gint64 duration_ns; /* after it */
-    LoadGaps gaps;      /* between operations */
+    double alpha;        /* part of the source cluster's rate; ignored with a rate */
+    double rate;         /* operations a second, always the same; 0: by alpha */
+    double persistence;  /* how much of the logarithm of a second's rate goes on into the next: 0 to below 1 */
+    LoadProfile profile; /* the rate of a second is multiplied by it; the plan begins at midnight */
+    gint64 warm_up_ns;   /* marked, and left out of reports */
+    gint64 ramp_ns;      /* of the warm-up, from its begin: the rate rises to the full one, second by second */
+    gint64 duration_ns;  /* after it */
+    LoadGaps gaps;       /* between operations */
     LoadMix mix;
     guint64 files;          /* made before the load begins */
     gint64 max_file_bytes;  /* larger ones are cut to it */

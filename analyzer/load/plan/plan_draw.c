@@ -18,6 +18,13 @@ static void append_real(Drawing *drawing, const char *key, double value) {
     g_string_append_printf(drawing->text.text, "%s %s\n", key, g_ascii_formatd(text, sizeof text, "%.12g", value));
 }
 
+static void append_profile(Drawing *drawing) {
+    const LoadProfile *profile = &drawing->model->profile;
+    if (profile->n == 0) return;
+    g_autofree char *times = load_profile_format(profile);
+    g_string_append_printf(drawing->text.text, "profile %s\nday-ns %" G_GINT64_FORMAT "\n", times, profile->day_ns);
+}
+
 static void append_head(Drawing *drawing) {
     const LoadModel *model = drawing->model;
     GString *text = drawing->text.text;
@@ -32,6 +39,7 @@ static void append_head(Drawing *drawing) {
         append_real(drawing, "persistence", model->persistence);
     }
 
+    append_profile(drawing);
     append_real(drawing, "mean-rate", load_model_mean_rate(model));
     g_string_append_printf(text, "gaps %s\nmix %s\n", load_gaps_name(model->gaps), mix);
     g_string_append_printf(text, "warm-up-ns %" G_GINT64_FORMAT "\nduration-ns %" G_GINT64_FORMAT "\n",

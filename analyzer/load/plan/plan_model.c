@@ -55,11 +55,18 @@ static gboolean head_words(const Head *head, LoadModel *model) {
     return TRUE;
 }
 
+static gboolean head_profile(const Head *head, LoadModel *model) {
+    const char *times = load_plan_head(head->reader, "profile");
+    if (times == NULL) return TRUE;
+    if (!head_amount(head, "day-ns", &model->profile.day_ns)) return FALSE;
+    return load_profile_parse(times, &model->profile, NULL) || lacks(head, "profile");
+}
+
 gboolean load_plan_model(const LoadPlanReader *reader, LoadModel *model, GError **error) {
     const Head head = {reader, error};
     LoadModel read;
     gint64 clients;
-    if (!head_words(&head, &read) || !head_rate(&head, &read) || !head_whole(&head, "seed", &read.seed) ||
+    if (!head_words(&head, &read) || !head_rate(&head, &read) || !head_profile(&head, &read) || !head_whole(&head, "seed", &read.seed) ||
         !head_amount(&head, "warm-up-ns", &read.warm_up_ns) || !head_amount(&head, "duration-ns", &read.duration_ns) ||
         !head_whole(&head, "files", &read.files) || !head_amount(&head, "max-file", &read.max_file_bytes) ||
         !head_amount(&head, "size-unit", &read.size_unit_bytes) || !head_amount(&head, "clients", &clients) ||

@@ -42,14 +42,16 @@ gboolean load_preset(const char *name, LoadModel *model) {
 
 gboolean load_model_check(const LoadModel *model, GError **error) {
     const double seconds = ((double)model->warm_up_ns + (double)model->duration_ns) / (double)NS_PER_SECOND;
-    const double operations = load_model_mean_rate(model) * seconds;
     if (model->duration_ns < NS_PER_SECOND)
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: a load takes a second at least");
+    if (model->profile.n > 0 && model->profile.day_ns < NS_PER_SECOND)
+        return fail(error, PLUMB_ERROR_CONFIG, "--day: a day takes a second at least");
     if (model->ramp_ns > model->warm_up_ns)
         return fail(error, PLUMB_ERROR_CONFIG, "--ramp: it is part of --warm-up, and cannot be longer");
     if (seconds > LOAD_SECONDS_MOST)
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: with --warm-up it is %.0f days; the most is 7",
                     seconds / 86400);
+    const double operations = load_model_mean_rate(model) * seconds;
     if (operations > LOAD_OPERATIONS_MOST)
         return fail(error, PLUMB_ERROR_CONFIG,
                     "about %.0f operations would be drawn; a plan has %u at most: lower the rate, or the duration",

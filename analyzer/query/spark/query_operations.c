@@ -19,6 +19,11 @@
 
 #define CLUSTERS     3u
 #define CLUSTER_SEED 1u
+/* Numbers of clusters that are tried besides; of so few instances none means anything, of so many it takes long. */
+#define SILHOUETTES_LEAST    2u
+#define SILHOUETTES_MOST     6u
+#define SILHOUETTES_OF_LEAST 10u
+#define SILHOUETTES_OF_MOST  2000u
 /* Of instances that are not on top, as many as give steady means. */
 #define OTHERS_MAX ((gsize)20000)
 /* Below it, most of what a task did is in no operation. */
@@ -327,6 +332,18 @@ static void add_chance(const JvmChoice *choice, const double *vectors, gsize n, 
     json_object_set_new(clusters, "apart_p", features_json(p));
 }
 
+/* How well other numbers of clusters would fit. */
+static json_t *silhouettes_json(KMeansInput input) {
+    json_t *object = json_object();
+    for (input.k = SILHOUETTES_LEAST; input.k <= SILHOUETTES_MOST && allowance_goes_on(); input.k++) {
+        g_autoptr(KMeans) result = kmeans_run(&input);
+        char name[16];
+        g_snprintf(name, sizeof name, "%u", input.k);
+        if (result->k == input.k) json_set_number(object, name, result->silhouette);
+    }
+    return object;
+}
+
 static gboolean add_clusters(const Scored *scored, json_t *object, GError **error) {
     if (!scored->wanted->clusters || scored->n_top == 0) return TRUE;
     g_autofree guint32 *first = g_new(guint32, scored->n_top);
@@ -350,6 +367,8 @@ static gboolean add_clusters(const Scored *scored, json_t *object, GError **erro
     if (!result) return TRUE;
 
     json_t *clusters = clusters_json(result);
+    if (scored->n_top >= SILHOUETTES_OF_LEAST && scored->n_top <= SILHOUETTES_OF_MOST)
+        json_object_set_new(clusters, "silhouettes", silhouettes_json(input));
     if (n > scored->n_top) add_chance(&choice, vectors, n, clusters);
     json_object_set_new(object, "clusters", clusters);
     return TRUE;
