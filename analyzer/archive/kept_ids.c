@@ -33,28 +33,31 @@ gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary 
     return TRUE;
 }
 
-static gboolean part_dropped(Archive *archive, const TraceKey *key, guint32 *dropped, GError **error) {
+static gboolean part_kept(Archive *archive, const TraceKey *key, TraceKept *kept, GError **error) {
     g_autoptr(GBytes) record = NULL;
     LayoutKey stored = trace_key(key);
     TraceSummary summary;
-    *dropped = 0;
+    *kept = (TraceKept){0};
     if (!store_get(archive->store, FAMILY_TRACE, key_bytes(&stored), &record, error)) return FALSE;
     if (record == NULL) return TRUE; /* it moved, or went: then it is no matter */
-    return record_summary(bytes_view(record), &summary, error) &&
-           archive_dropped(archive, key->trace_id, &summary, dropped, error);
+    if (!record_summary(bytes_view(record), &summary, error)) return FALSE;
+    kept->pattern = summary.pattern;
+    return archive_dropped(archive, key->trace_id, &summary, &kept->dropped, error);
 }
 
-gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *dropped, GError **error) {
+gboolean archive_trace_kept(Archive *archive, guint64 trace_id, TraceKept *kept, GError **error) {
     g_autoptr(GBytes) index = NULL;
-    guint32 all = 0;
+    TraceKept all = {0};
     if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
-    for (guint part = 0; index != NULL && part < trace_index_parts(bytes_view(index)); part++) {
-        guint32 own;
+    const guint parts = index != NULL ? trace_index_parts(bytes_view(index)) : 0;
+    for (guint part = 0; part < parts; part++) {
+        TraceKept own;
         TraceKey key = {trace_index_second(bytes_view(index), part), trace_id, (guint16)part};
-        if (!part_dropped(archive, &key, &own, error)) return FALSE;
-        all |= own;
+        if (!part_kept(archive, &key, &own, error)) return FALSE;
+        all.dropped |= own.dropped;
+        if (parts == 1) all.pattern = own.pattern;
     }
-    *dropped = all;
+    *kept = all;
     return TRUE;
 }
 

@@ -12,8 +12,12 @@ gboolean archive_ids_due(Archive *archive, gint64 before_ns, gboolean *due, GErr
 /* What a record has lost: the bits of its summary, but for ids that still lie beside it. */
 gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary *summary, guint32 *dropped,
                          GError **error);
-/* What the records of a trace have lost, all together; 0 when there is no such trace. */
-gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *dropped, GError **error);
+/* What is known of a trace without its spans. */
+typedef struct TraceKept {
+    guint32 dropped; /* what its records have lost, all together; 0 when there is no such trace */
+    guint32 pattern; /* the number; 0: of a trace in several parts, which have one each */
+} TraceKept;
+gboolean archive_trace_kept(Archive *archive, guint64 trace_id, TraceKept *kept, GError **error);
 
 /* The minute by the archive's clock, as ids_at of what is written now. */
 guint32 kept_ids_minute(Archive *archive);

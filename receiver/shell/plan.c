@@ -60,9 +60,14 @@ static const PlanParameter of_series[] = {ARGUMENT("function", "function", FALSE
                                           OPTION("sort", PLAN_CHOICE, "total|ratio|host"),
                                           LIMIT,
                                           THE_END};
-static const PlanParameter of_distribution[] = {
-    ARGUMENT("function", "function", FALSE), PERIOD, HOST_AND_ROLE, OPTION("of", PLAN_CHOICE, "duration|bytes|rate"),
-    OPTION("step", PLAN_TEXT, "duration"),   THE_END};
+static const PlanParameter of_distribution[] = {ARGUMENT("function", "function", FALSE),
+                                                PERIOD,
+                                                HOST_AND_ROLE,
+                                                OPTION("pattern", PLAN_TEXT, "pattern"),
+                                                OPTION("node", PLAN_NUMBER, NULL),
+                                                OPTION("of", PLAN_CHOICE, "duration|bytes|rate"),
+                                                OPTION("step", PLAN_TEXT, "duration"),
+                                                THE_END};
 static const PlanParameter of_forest[] = {PERIOD,
                                           HOST_AND_ROLE,
                                           OPTION("function", PLAN_TEXT, "function"),

@@ -39,10 +39,10 @@ static gboolean any_due(Case *c, gint64 before_ns) {
 
 static guint32 lost(Case *c, guint64 trace) {
     g_autoptr(GError) error = NULL;
-    guint32 dropped;
-    archive_trace_dropped(c->fixture.archive, trace, &dropped, &error);
+    TraceKept kept;
+    archive_trace_kept(c->fixture.archive, trace, &kept, &error);
     g_assert_no_error(error);
-    return dropped;
+    return kept.dropped;
 }
 
 /* ---- the setting ---- */

@@ -72,6 +72,15 @@ static void check_notes(Fixture *fixture, const char *asked, const json_t *spans
     g_assert_null(json_object_get(answer, "more"));
 }
 
+/* The one that the list of traces has: none for a trace in parts. */
+static void check_pattern(Fixture *fixture, const json_t *columns) {
+    json_auto_t *listed = fixture_answer(fixture, "traces", "limit=0");
+    const json_t *row = row_where(json_object_get(listed, "traces"), "trace", text_at(columns, "trace"));
+    const json_t *pattern = json_object_get(columns, "pattern");
+    g_assert_true((pattern == NULL) == json_is_true(json_object_get(row, "in_parts")));
+    if (pattern != NULL) g_assert_cmpstr(json_string_value(pattern), ==, text_at(row, "pattern"));
+}
+
 static void check_trace(Fixture *fixture, guint64 id) {
     g_autofree char *asked = g_strdup_printf("id=%016" G_GINT64_MODIFIER "x", id);
     g_autofree char *all = g_strconcat(asked, "&" ALL, NULL);
@@ -108,6 +117,11 @@ static void test_same_as_trace(void) {
     for (guint64 id = 1; id <= 7; id++) {
         check_trace(&whole, id);
         check_trace(&parts, id);
+        g_autofree char *asked = g_strdup_printf("id=%016" G_GINT64_MODIFIER "x", id);
+        json_auto_t *columns = fixture_answer(&whole, "trace/columns", asked);
+        json_auto_t *columns_of_parts = fixture_answer(&parts, "trace/columns", asked);
+        check_pattern(&whole, columns);
+        check_pattern(&parts, columns_of_parts);
     }
 }
 

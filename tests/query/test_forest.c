@@ -118,10 +118,8 @@ static void test_hosts_add_up(void) {
     json_auto_t *h1 = fixture_answer(&fixture, "forest", "host=h1");
     json_auto_t *h2 = fixture_answer(&fixture, "forest", "host=h2");
     json_auto_t *h3 = fixture_answer(&fixture, "forest", "host=h3");
-    json_auto_t *none = fixture_answer(&fixture, "forest", "host=h4");
     g_assert_cmpint(number_at(all, "spans"), ==,
                     number_at(h1, "spans") + number_at(h2, "spans") + number_at(h3, "spans"));
-    g_assert_cmpint(number_at(none, "patterns_total"), ==, 0);
 }
 
 /* ---- leaving out ---- */

@@ -337,6 +337,48 @@ static void test_trace_annotations(void) {
                     "{\"time_ns\":1605955980000007000,\"message\":\"\\u0001\"}]");
 }
 
+/* ---- how calls of a node are spread ---- */
+
+static gint64 calls_spread(Fixture *fixture, const char *pattern, gsize node, const char *of) {
+    g_autofree char *asked = g_strdup_printf("pattern=%s&node=%" G_GSIZE_FORMAT "&of=%s&step=1m", pattern, node, of);
+    json_auto_t *answer = fixture_answer(fixture, "distribution", asked);
+    gint64 calls = 0;
+    gsize i;
+    json_t *column;
+    json_array_foreach(json_object_get(answer, "columns"), i, column) calls += number_at(column, "calls");
+    return calls;
+}
+
+/* Each of the calls that forest counts of a node, once; those with bytes too. */
+static void test_nodes_spread(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *forest = fixture_answer(&fixture, "forest", "");
+    gsize i, k, with_bytes = 0;
+    json_t *pattern, *node;
+    json_array_foreach(json_object_get(forest, "patterns"), i, pattern) {
+        const char *id = text_at(pattern, "pattern");
+        json_array_foreach(json_object_get(pattern, "nodes"), k, node) {
+            const json_t *bytes = json_object_get(node, "bytes"), *rate = json_object_get(node, "rate");
+            g_assert_cmpint(calls_spread(&fixture, id, k, "duration"), ==, number_at(node, "calls"));
+            g_assert_cmpint(calls_spread(&fixture, id, k, "bytes"), ==, bytes ? number_at(bytes, "calls") : 0);
+            g_assert_cmpint(calls_spread(&fixture, id, k, "rate"), ==, rate ? number_at(rate, "calls") : 0);
+            with_bytes += bytes != NULL;
+        }
+    }
+    g_assert_cmpuint(with_bytes, >, 0);
+
+    const json_t *first = json_array_get(json_object_get(forest, "patterns"), 0);
+    static const char *const wrong[] = {"", "&node=1000", "&node=x", "&node=0&host=10.0.0.7", "&node=0&role=client"};
+    for (gsize n = 0; n < G_N_ELEMENTS(wrong); n++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *asked = g_strdup_printf("pattern=%s%s", text_at(first, "pattern"), wrong[n]);
+        g_assert_null(fixture_ask(&fixture, "distribution", asked, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    }
+}
+
 /* ---- patterns compared ---- */
 
 static void test_diff_of_patterns(void) {
@@ -403,6 +445,7 @@ static const struct WrongCase {
     {"distribution", "step=1m&since=2020-11-20T00:00:00Z&until=2020-11-21T00:00:00Z", PLUMB_ERROR_INPUT,
      "has 1440 steps, and 200 are the most"},
     {"distribution", "of=time", PLUMB_ERROR_INPUT, "duration"},
+    {"distribution", "node=0", PLUMB_ERROR_INPUT, "pattern and node go together"},
     {"functions", "sicne=1h", PLUMB_ERROR_INPUT, "did you mean \"since\""},
     {"functions", "qqqqqqqq=1", PLUMB_ERROR_INPUT, "it knows since, until"},
     {"status", "since=1h", PLUMB_ERROR_INPUT, "it knows none"},
@@ -419,6 +462,14 @@ static const struct WrongCase {
     {"functions", "host=10.0.0.77", PLUMB_ERROR_NOT_FOUND, "did you mean \"10.0.0.7\""},
     {"functions", "host=nohost", PLUMB_ERROR_NOT_FOUND, "plumb functions --by host shows which there are"},
     {"functions", "host=OpWriteBlockProto", PLUMB_ERROR_NOT_FOUND, "no call of a host \"OpWriteBlockProto\""},
+    {"series", "host=10.0.0.77", PLUMB_ERROR_NOT_FOUND, "did you mean \"10.0.0.7\""},
+    {"distribution", "host=nohost", PLUMB_ERROR_NOT_FOUND, "no call of a host \"nohost\""},
+    {"traces", "host=10.0.0.77", PLUMB_ERROR_NOT_FOUND, "did you mean \"10.0.0.7\""},
+    {"traces", "host=nohost&summary=true", PLUMB_ERROR_NOT_FOUND, "no call of a host \"nohost\""},
+    {"traces", "host=nohost&sort=duration_ns", PLUMB_ERROR_NOT_FOUND, "no call of a host \"nohost\""},
+    {"contrast", "host=nohost&a_min_duration=1ms", PLUMB_ERROR_NOT_FOUND, "no call of a host \"nohost\""},
+    {"forest", "host=nohost", PLUMB_ERROR_NOT_FOUND, "no call of a host \"nohost\""},
+    {"diff", "a=2h..1h&b=1h..&host=10.0.0.77", PLUMB_ERROR_NOT_FOUND, "did you mean \"10.0.0.7\""},
     {"forest", "level=leaf", PLUMB_ERROR_INPUT, "forest, tree"},
     {"forest", "sort=name", PLUMB_ERROR_INPUT, "total_ns, calls"},
     {"forest", "level=tree&host=10.0.0.7", PLUMB_ERROR_INPUT, "level=tree"},
@@ -548,6 +599,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/pages", test_pages);
     g_test_add_func("/query/pages/the-search-for-more-ends", test_the_search_for_more_ends);
     g_test_add_func("/query/rows-max", test_rows_max);
+    g_test_add_func("/query/nodes-spread", test_nodes_spread);
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);
     g_test_add_func("/query/empty-archive", test_empty_archive);

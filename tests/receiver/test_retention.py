@@ -59,6 +59,9 @@ def test_traces_go_at_their_age(make_plumbd):
     wait_for(lambda: plumbd.receiver()["accounting"]["expired"] > 0)
     wait_for(lambda: kept(plumbd, until=str(BEGIN + 2 * HOUR)) == [])
     assert len(kept(plumbd)) == 4 * 32 or len(kept(plumbd)) == 3 * 32
+    # Of a host whose traces are gone statistics stay: who asks for it by an old address is told that there is nothing.
+    assert kept(plumbd, until=str(BEGIN + 2 * HOUR), host="10.0.0.1") == []
+    assert plumbd.fetch("/api/v1/traces?host=10.0.0.9")[0] == 404
     account = accounts(plumbd)
     assert account["expired"] + account["stored"] == sent == account["received"]
     assert calls(plumbd) == sent

@@ -13,6 +13,9 @@ static const Option options[] = {
     OPTION_PERIOD,
     OPTION_HOST,
     OPTION_ROLE,
+    {"pattern", OPTION_TEXT, "ID", "pattern", "of one call of this pattern, with --node (the first digits will do)",
+     NULL},
+    {"node", OPTION_NUMBER, "N", "node", "which call: its line in 'plumb forest --pattern ID', the first is 0", NULL},
     {"of", OPTION_CHOICE, "duration|bytes|rate", "of", "what calls are counted by (rate: bytes per second)",
      "duration"},
     {"step", OPTION_TEXT, "DURATION", "step", "a line for each such time, whole minutes: 1m, 10m, 1h", NULL},
@@ -31,7 +34,8 @@ const Command command_distribution = {
     .example = "  plumb functions --since 1h --sort self --limit 5   # which function?\n"
                "  plumb distribution BlockReceiver#flushOrSync --since 1h\n"
                "  plumb distribution BlockReceiver#flushOrSync --host 10.0.3.17 --since 3h --step 5m\n"
-               "  plumb distribution OpReadBlockProto --of bytes --csv\n",
+               "  plumb distribution OpReadBlockProto --of bytes --csv\n"
+               "  plumb distribution --pattern 3f9c --node 2\n",
     .csv = "rows",
     .rows = distribution_rows,
     .options = options,

@@ -182,8 +182,9 @@ static void open_columns(Fill *fill, guint32 wanted) {
 static gboolean add_head(json_t *answer, const Asked *asked, const Fill *fill, GError **error) {
     const Calls *calls = fill->calls;
     const CallCounts *counts = &calls->counts;
-    guint32 dropped;
-    if (!archive_trace_dropped(asked->archive, calls->trace_id, &dropped, error)) return FALSE;
+    TraceKept kept;
+    PatternId pattern;
+    if (!archive_trace_kept(asked->archive, calls->trace_id, &kept, error)) return FALSE;
     calls_add_head(calls, answer);
     json_object_set_new(answer, "begin_time_ns", json_integer(calls->begin_ns));
     json_object_set_new(answer, "duration_ns", json_integer(interval_ns(calls->begin_ns, calls->end_ns)));
@@ -193,7 +194,9 @@ static gboolean add_head(json_t *answer, const Asked *asked, const Fill *fill, G
     json_object_set_new(answer, "missing", json_count(counts->missing));
     json_object_set_new(answer, "incomplete",
                         json_boolean(counts->orphans > 0 || counts->cycles > 0 || counts->roots == 0));
-    if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
+    if (kept.dropped != 0) json_object_set_new(answer, "dropped", json_dropped(kept.dropped));
+    if (archive_pattern_id(asked->archive, kept.pattern, &pattern))
+        json_object_set_new(answer, "pattern", json_pattern_id(pattern));
     json_object_set(answer, "functions", fill->functions.list);
     json_object_set(answer, "processes", fill->processes.list);
     return trace_tasks_add_to(answer, asked, calls->trace_id, calls->tasks, error);

@@ -306,5 +306,6 @@ json_t *answer_diff(const Asked *asked, GError **error) {
     json_object_set_new(answer, "a", json_string(params_text(asked->params, "a")));
     json_object_set_new(answer, "b", json_string(params_text(asked->params, "b")));
     gboolean done = diff.kind == KIND_PERIOD ? diff_periods(&diff, answer, error) : diff_trees(&diff, answer, error);
-    return done ? g_steal_pointer(&answer) : NULL;
+    const gboolean nothing = rows->len == 0 || diff.host == G_MAXUINT32;
+    return done && !(nothing && !known_host(asked, error)) ? g_steal_pointer(&answer) : NULL;
 }

@@ -11,6 +11,7 @@
 #include "analyzer/archive/retention/removed_counts.h"
 #include "analyzer/query/forest/forest.h"
 #include "analyzer/query/forest/forest_answers.h"
+#include "analyzer/query/spans/functions.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 
@@ -419,6 +420,7 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
     if (!none && !(weigh_all(forest, &stored, error) && find_removed(forest, error))) return FALSE;
     count_members(forest);
     guint visible = count_visible(forest);
+    if (visible == 0 && !known_host(asked, error)) return FALSE;
     allowance_sort(forest->list->pdata, visible, sizeof(gpointer), compare_shown, &order->sort);
 
     guint n = count_listed(forest, asked, visible, order->limit);

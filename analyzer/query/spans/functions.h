@@ -5,6 +5,7 @@
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/query/shared/measure.h"
 #include "analyzer/query/shared/params.h"
+#include "analyzer/query/shared/question.h"
 
 typedef struct FunctionRow {
     guint32 function; /* dictionary id */
@@ -51,5 +52,6 @@ GArray *function_rows_new(void);
 /* Appends the rows of a period, by (function, role, host) as numbers. */
 gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error);
 
-/* NOT_FOUND, with the nearest one, for a host of which no call is stored; NULL is known. */
-gboolean known_host(Archive *archive, const char *host, GError **error);
+/* NOT_FOUND, with the nearest one, when "host" names one of which no call is stored. Of what an answer is empty for: it
+ * says whether it is empty by mistake. */
+gboolean known_host(const Asked *asked, GError **error);

@@ -272,8 +272,7 @@ json_t *answer_functions(const Asked *asked, GError **error) {
     g_auto(Best) best = best_new(&sorting, &filter, exclude, (guint)most);
     const gboolean visited = split.by_minute ? visit_minutes(asked->archive, &filter, &best, error)
                                              : visit_rows(asked->archive, &filter, best_add, &best, error);
-    if (!visited || (best.all == 0 && !known_host(asked->archive, params_text(asked->params, "host"), error)))
-        return NULL;
+    if (!visited || (best.all == 0 && !known_host(asked, error))) return NULL;
     best_sort(&best);
 
     json_t *answer = json_object(), *list = json_array();

@@ -308,6 +308,7 @@ json_t *answer_series(const Asked *asked, GError **error) {
     if (!gather(asked, &series.filter, &series.steps, &gathering, error)) return NULL;
 
     g_autoptr(GPtrArray) all = all_series(found);
+    if (all->len == 0 && !known_host(asked, error)) return NULL;
     g_autoptr(GPtrArray) peers = series.filter.by_host ? find_peers(all, series.steps.n) : NULL;
     SeriesSorting sorting = {asked->archive, series.order};
     allowance_sort(all->pdata, all->len, sizeof(gpointer), compare_series, &sorting);

@@ -98,7 +98,7 @@ static gboolean add_apps(Hosts *hosts, GError **error) {
 json_t *answer_hosts(const Asked *asked, GError **error) {
     g_auto(Hosts) hosts = {.asked = asked, .suspects = suspects_new(), .tasks = json_array(), .limit = DEFAULT_LIMIT};
     hosts.host = params_text(asked->params, "host");
-    if (!params_count(asked->params, "limit", &hosts.limit, error) || !known_host(asked->archive, hosts.host, error) ||
+    if (!params_count(asked->params, "limit", &hosts.limit, error) || !known_host(asked, error) ||
         !add_apps(&hosts, error))
         return NULL;
     json_t *answer = json_object();

@@ -119,8 +119,8 @@ json_t *answer_trace(const Asked *asked, GError **error) {
              params_text(asked->params, "id"));
         return NULL;
     }
-    guint32 dropped;
-    if (!archive_trace_dropped(asked->archive, id.trace, &dropped, error)) return NULL;
+    TraceKept kept;
+    if (!archive_trace_kept(asked->archive, id.trace, &kept, error)) return NULL;
 
     g_autoptr(Skew) skew = skew_new(asked->archive);
     skew_add_tree(skew, view->tree);
@@ -135,7 +135,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     }
 
     if (view->load.late_left) json_object_set_new(answer, "waiting", json_true());
-    if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
+    if (kept.dropped != 0) json_object_set_new(answer, "dropped", json_dropped(kept.dropped));
     if (!add_spans(answer, asked, view, limit, error)) return NULL;
     json_object_set_new(answer, "skew", skew_json(skew));
     return g_steal_pointer(&answer);

@@ -11,6 +11,7 @@
 #include "analyzer/query/shared/pattern_match.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
+#include "analyzer/query/spans/functions.h"
 #include "analyzer/query/traces/trace_answers.h"
 #include "analyzer/query/traces/trace_counts.h"
 #include "common/base/allowance.h"
@@ -514,6 +515,7 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     if (can_match(&filter) && !(in_powers ? search_longest(&search, found, error) : search_run(&search, found, error)))
         return NULL;
     candidates_finish(found);
+    if (found->list->len == 0 && !known_host(asked, error)) return NULL;
 
     json_auto_t *answer = json_object();
     json_t *list = json_array();
