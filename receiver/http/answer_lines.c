@@ -9,13 +9,15 @@
 const char answer_security_lines[] = "Cache-Control: no-store\r\n"
                                      "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
                                      "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                     "Referrer-Policy: no-referrer\r\n"
                                      "X-Content-Type-Options: nosniff\r\n";
 
 /* Our page takes all that it shows from here. What a browser keeps of it is named by its contents. */
 #define PAGE_LINES(cache)                                                                                              \
     "Cache-Control: " cache "\r\n"                                                                                     \
-    "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker\r\n"                             \
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "            \
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                \
+    "require-trusted-types-for 'script'; trusted-types worker\r\n"                                                     \
     "Cross-Origin-Resource-Policy: same-origin\r\n"                                                                    \
     "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
     "Referrer-Policy: no-referrer\r\n"                                                                                 \

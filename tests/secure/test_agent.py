@@ -1,7 +1,9 @@
 """The agent to a plumbd with TLS: in a JVM with HDFS's classes, by a certificate, and what a hostile receiver does."""
 
+import socket
 import ssl
 import subprocess
+import threading
 
 import pytest
 
@@ -68,6 +70,35 @@ def test_another_receiver_is_none(secure, authority, stranger, tmp_path, monkeyp
     opened = next(line for line in body.decode().splitlines() if line.startswith("plumbd_connections_opened_total "))
     assert status == 200 and int(opened.split()[1]) > 0
     assert receiver(plumbd, context)["spans_received"] == 0
+
+
+class Forgetful(threading.Thread):
+    """A receiver that ends each connection once something has come. Of each: was its session resumed?"""
+
+    def __init__(self, authority):
+        super().__init__()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(authority.folder / "server.pem", authority.folder / "server.key")
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.settimeout(60)
+        self.resumed = []
+
+    def run(self):
+        while len(self.resumed) < 2:
+            with self.context.wrap_socket(self.listener.accept()[0], server_side=True) as connection:
+                self.resumed.append(connection.session_reused)
+                connection.recv(65536)
+        self.listener.close()
+
+
+def test_a_session_is_resumed(authority, tmp_path):
+    """Who comes back shows its certificate, and checks the receiver's, no second time."""
+    forgetful = Forgetful(authority)
+    forgetful.start()
+    port = forgetful.listener.getsockname()[1]
+    list_root(tmp_path / "a", f"localhost:{port}", tls="on", tls_trust=authority.pem, shutdown_timeout_ms=2000)
+    forgetful.join()
+    assert forgetful.resumed == [False, True]
 
 
 def test_spans_come_by_a_token(secure, authority, tmp_path):

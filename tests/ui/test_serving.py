@@ -32,7 +32,7 @@ def test_the_page_and_its_files(plumbd):
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert headers["Content-Encoding"] == "gzip"
     assert headers["Cache-Control"] == "no-cache"
-    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "default-src 'none'; script-src 'self'" in headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert b'<div id="page">' in gzip.decompress(body)
 
