@@ -7,11 +7,11 @@ typedef enum {
     CALL_APPLICATION, /* not of HDFS: a task, an operation, the caller's own functions */
     CALL_WORK,        /* computes */
     CALL_WAIT,        /* waits for another process, which is traced itself or not at all */
-    CALL_SLEEP,       /* of a client: sleeps between questions, until one is answered as it wants */
-    CALL_RPC,         /* waits for an answer of the NameNode */
-    CALL_ASK,         /* waits until a DataNode that it asks for something begins with that */
-    CALL_HANDSHAKE,   /* shows a DataNode who it is: both take turns, and the other side is not seen */
-    CALL_ASYNC,       /* of a client: runs beside the call that caused it, in a thread of its own */
+    CALL_SLEEP, /* of a client: sleeps between questions, until one is answered as it wants, or before another try */
+    CALL_RPC,   /* waits for an answer of the NameNode */
+    CALL_ASK,   /* waits until a DataNode that it asks for something begins with that */
+    CALL_HANDSHAKE, /* shows a DataNode who it is: both take turns, and the other side is not seen */
+    CALL_ASYNC,     /* of a client: runs beside the call that caused it, in a thread of its own */
     CALL_DISK,
     CALL_SEND,     /* writes to a socket */
     CALL_MIRROR,   /* the same, to the next DataNode of a pipeline */

@@ -54,7 +54,7 @@ typedef struct HdfsShare {
 typedef struct HdfsFacts {
     gint64 hdfs_ns; /* in HDFS: the sum of all shares */
     gint64 of[HDFS_RESOURCE_COUNT];
-    gint64 sleep_ns;                 /* of the client's: until the NameNode has heard of a file's last block */
+    gint64 sleep_ns; /* of the client's: until the NameNode has heard of a file's last block, or before another try */
     gint64 namenode_ns, datanode_ns; /* waited for these; the network to a known DataNode is the DataNode's */
     guint32 slowest;                 /* tracer of the DataNode that was waited for most; 0: for none */
     gint64 slowest_ns;

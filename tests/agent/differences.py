@@ -44,3 +44,6 @@ INSIDE = [
 RETRIED = {
     "completeFile": "until the NameNode has heard of the last block from a DataNode",
 }
+
+# Pauses before a call is tried again: whether there are any is chance.
+SLEEPS = {"DFSInputStream#sleep", "DataStreamer#sleep", "RetryInvocationHandler#sleep", "RPC#sleep"}

@@ -41,6 +41,8 @@ DIFFERENCES = {
     "BlockReaderRemote2 readAll(byte[], int, int)": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
     "BlockReaderRemote2 readNextPacket()": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
     "DataStreamer nextBlockOutputStream()": Line(None, "3.3", "setupPipelineForCreate in later ones"),
+    "DataStreamer within locateFollowingBlock(..) sleep(long)": Line(None, "2.10", "in DFSOutputStream in Hadoop 3"),
+    "DFSOutputStream within addBlock(..) sleep(long)": Line("3.0", None, "in DataStreamer in Hadoop 2"),
     "DataStreamer setupPipelineForCreate()": Line("3.4", None, "nextBlockOutputStream in earlier ones"),
     "FSNamesystem updateBlockForPipeline(ExtendedBlock, ..)": Line(
         None, "2.10", "bumpBlockGenerationStamp in Hadoop 3"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.agent import coverage
+from tests.agent.differences import SLEEPS
 from tests.agent.tours import VERSIONS
 
 # Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before,
@@ -19,7 +20,7 @@ BY_CHANCE = {
     "StripedReader#readMinimumSources",
     "StripedBlockReader#readFromBlock",
     "StripedBlockWriter#transferData2Target",
-}
+} | SLEEPS
 
 
 @pytest.fixture(scope="session")

@@ -108,8 +108,8 @@ NodeGrid *simulate(const Simulation *simulation) {
     GRand *rand = g_rand_new_with_seed(simulation->seed);
     NodeGrid *grid = node_grid_new(NS_PER_MINUTE);
     g_autofree double *speeds = g_new(double, (gsize)simulation->n_nodes *WORK_CLASSES);
-    for (guint32 i = 0; i < simulation->n_nodes * WORK_CLASSES; i++)
-        speeds[i] = pow(simulation->difference, g_rand_double(rand));
+    for (guint32 i = 0; i < simulation->n_nodes * WORK_CLASSES; i++) /* no job is of the one that is left out */
+        speeds[i] = i % WORK_CLASSES == WORK_DELIVERY ? 1 : pow(simulation->difference, g_rand_double(rand));
 
     for (guint32 node = 0; node < simulation->n_nodes; node++) node_grid_node(grid);
     for (guint32 job = 0; job < simulation->n_jobs; job++) node_grid_job(grid, simulation->jobs[job].class);

@@ -548,6 +548,10 @@ static void classes(void) {
     g_assert_cmpint(hdfs_call_class("Loader#load", CLIENT), ==, CALL_APPLICATION);
     g_assert_cmpint(hdfs_call_class("getFileInfo", CLIENT), ==, CALL_WAIT);
     g_assert_cmpint(hdfs_call_class("completeFile", CLIENT), ==, CALL_SLEEP);
+    g_assert_cmpint(hdfs_call_class("RetryInvocationHandler#sleep", CLIENT), ==, CALL_SLEEP);
+    g_assert_cmpint(hdfs_call_class("RPC#sleep", CLIENT), ==, CALL_SLEEP);
+    g_assert_cmpint(hdfs_call_class("DFSInputStream#sleep", CLIENT), ==, CALL_SLEEP);
+    g_assert_cmpint(hdfs_call_class("DataStreamer#sleep", CLIENT), ==, CALL_ASYNC);
     g_assert_cmpint(hdfs_call_class("newDFSInputStream", CLIENT), ==, CALL_WORK);
     g_assert_cmpint(hdfs_call_class("ClientNamenodeProtocol#create", CLIENT), ==, CALL_RPC);
     g_assert_cmpint(hdfs_call_class("BlockReaderLocal#fillBuffer", CLIENT), ==, CALL_DISK);
