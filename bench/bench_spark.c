@@ -39,7 +39,7 @@ static void add_task(SparkRecords *records, guint64 id) {
     task->finish_ms = task->launch_ms + 400 + (gint64)(noise % 1000);
     task->locality = (TaskLocality)(1 + noise % 3);
     task->status = TASK_SUCCESS;
-    for (guint i = 0; i < TASK_METRIC_COUNT - 6; i++)
+    for (guint i = 0; i < TASK_METRIC_COUNT - 8; i++)
         task->metrics[i] = i % 3 == 0 ? 0 : (gint64)((noise >> i) % (i % 2 == 0 ? 100000000 : 3000));
 }
 

@@ -46,6 +46,7 @@ const char *link_kind_name(LinkKind kind) {
 #define SHUFFLE_READ  "Shuffle Read Metrics"
 #define SHUFFLE_WRITE "Shuffle Write Metrics"
 #define EXECUTOR      "Task Executor Metrics"
+#define BLOCKS        "Updated Blocks"
 
 const TaskMetricInfo task_metrics[TASK_METRIC_COUNT] = {
     [METRIC_DESERIALIZE_MS] = {"deserializeMs", "ms", NULL, "Executor Deserialize Time"},
@@ -98,6 +99,8 @@ const TaskMetricInfo task_metrics[TASK_METRIC_COUNT] = {
     [METRIC_CONCURRENT_GC_MS] = {"concurrentGcMs", "ms", EXECUTOR, "ConcurrentGCTime"},
     [METRIC_PEAK_ON_HEAP_BYTES] = {"peakOnHeapBytes", "bytes", NULL, "Peak On Heap Execution Memory"},
     [METRIC_PEAK_OFF_HEAP_BYTES] = {"peakOffHeapBytes", "bytes", NULL, "Peak Off Heap Execution Memory"},
+    [METRIC_BLOCKS_KEPT] = {"blocksKept", "count", BLOCKS, "with a size"},
+    [METRIC_BLOCKS_EVICTED] = {"blocksEvicted", "count", BLOCKS, "without"},
 };
 
 const ExecutorPeakInfo executor_peaks[EXECUTOR_PEAK_COUNT] = {

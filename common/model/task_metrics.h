@@ -55,6 +55,8 @@ typedef enum {
     METRIC_CONCURRENT_GC_MS,
     METRIC_PEAK_ON_HEAP_BYTES, /* the parts of METRIC_PEAK_MEMORY_BYTES, of the task, since 4.0 */
     METRIC_PEAK_OFF_HEAP_BYTES,
+    METRIC_BLOCKS_KEPT,    /* of RDDs, with spark.taskMetrics.trackUpdatedBlockStatuses: it computed and kept them */
+    METRIC_BLOCKS_EVICTED, /* they had to go, for others that it kept or for its own work */
     TASK_METRIC_COUNT
 } TaskMetric;
 
@@ -62,6 +64,6 @@ typedef struct TaskMetricInfo {
     const char *name;  /* in JSON and tables: "inputBytes" */
     const char *unit;  /* "ms", "ns", "bytes", "records", "count" */
     const char *group; /* object of the event log that holds it: "Input Metrics"; NULL: Task Metrics itself */
-    const char *spark; /* its key there: "Bytes Read" */
+    const char *spark; /* its key there: "Bytes Read"; of "Updated Blocks", a list: what of its items is counted */
 } TaskMetricInfo;
 extern const TaskMetricInfo task_metrics[TASK_METRIC_COUNT];

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -326,6 +327,18 @@ def given(spark):
     say(sum=context.parallelize(range(8), 8).map(work).sum())
     profile = ResourceProfileBuilder().require(TaskResourceRequests().cpus(1)).build
     say(sum=context.parallelize(range(-8, 0), 8).withResources(profile).map(work).sum())
+
+
+@job
+def evicting(spark):
+    """Two RDDs that are kept, of which memory has room for little more than one: the first is computed again."""
+
+    def lines(number):
+        return [random.Random(number * 100 + i).randbytes(1 << 20) for i in range(10)]
+
+    context = spark.sparkContext
+    first, second = (context.parallelize(range(begin, begin + 8), 8).flatMap(lines).cache() for begin in (0, 8))
+    say(lines=[kept.count() for kept in (first, second, first)])
 
 
 @job

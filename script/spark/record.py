@@ -34,6 +34,7 @@ EXCLUDE = {
     "spark.executor.metrics.pollingInterval": "500ms",
     "spark.executor.processTreeMetrics.enabled": "true",
 }
+TRACK = {"spark.taskMetrics.trackUpdatedBlockStatuses": "true", "spark.cores.max": "1"}
 CODECS = ["zstd", "lz4", "snappy", "lzf"]
 RECORDS = {}
 
@@ -93,6 +94,13 @@ def killed(spark):
 def given(spark):
     """Executor 0 is excluded, and a stage has a profile of resources. Memory is measured twice a second."""
     spark.run("given", [], "given", EXCLUDE)
+    return newest(spark)
+
+
+@record
+def evicted(spark):
+    """What is kept does not fit into memory, and which partitions had to go is logged."""
+    spark.run("evicting", [], "evicted", TRACK)
     return newest(spark)
 
 

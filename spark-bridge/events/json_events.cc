@@ -15,6 +15,35 @@ constexpr guint OTHERS_MOST = 64;
 
 /* ---- tasks ---- */
 
+/* A block that has no size, in memory or on the disk, was evicted. */
+bool parse_block(JsonEvents *json, value v, gint64 *metrics) {
+    bool of_rdd = false;
+    gint64 bytes = 0;
+    const bool good = fields(json, v, [&](const char *key, value inner) {
+        if (is(key, "Block ID")) of_rdd = view_of(inner).substr(0, 4) == "rdd_";
+        if (!is(key, "Status")) return true;
+        return fields(json, inner, [&](const char *name, value size) {
+            if (is(name, "Memory Size") || is(name, "Disk Size")) bytes = MAX(bytes, number_of(size));
+            return true;
+        });
+    });
+
+    gint64 *count = &metrics[bytes > 0 ? METRIC_BLOCKS_KEPT : METRIC_BLOCKS_EVICTED];
+    if (good && of_rdd) *count = MAX(*count, 0) + 1;
+    return good;
+}
+
+bool parse_blocks(JsonEvents *json, value v, gint64 *metrics) {
+    array all;
+    if (v.get_array().get(all)) return true;
+    for (auto item : all) {
+        value block;
+        if (item.get(block)) return broken(json, "not JSON");
+        if (!parse_block(json, block, metrics)) return false;
+    }
+    return true;
+}
+
 bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
     const TaskGroup *group = &json->groups->of[number];
     guint next = 0, left = group->n;
@@ -33,6 +62,7 @@ bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
         if (amount > unknown) metrics[metric] = amount;
         if (of_executor && metric == METRIC_HEAP_PEAK_BYTES && amount == 0) return true; /* nothing was */
         if (within > 0 && !parse_metrics(json, inner, within, metrics)) return false;
+        if (number == 0 && is(key.raw(), "Updated Blocks") && !parse_blocks(json, inner, metrics)) return false;
         if (metric >= 0 && --left == 0 && number > 0) return true; /* what comes after is not asked for */
     }
     return true;

@@ -57,7 +57,9 @@ inline constexpr const char *PROPERTIES[] = {
     "spark.memory.storageFraction",
     "spark.scheduler.mode",
     "spark.serializer",
+    "spark.shuffle.manager",
     "spark.shuffle.service.enabled",
+    "spark.shuffle.sort.io.plugin.class",
     "spark.speculation",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes",
     "spark.sql.adaptive.autoBroadcastJoinThreshold",
@@ -73,6 +75,7 @@ inline constexpr const char *PROPERTIES[] = {
     "spark.storage.decommission.shuffleBlocks.enabled",
     "spark.submit.deployMode",
     "spark.task.cpus",
+    "spark.taskMetrics.trackUpdatedBlockStatuses",
     "spark.yarn.executor.memoryOverhead",
     "spark.yarn.secondary.jars",
 };

@@ -20,7 +20,8 @@ void task_groups_init(TaskGroups *groups) {
     for (guint g = 1; g < TASK_GROUPS; g++) key_set(&groups->of[g].name, names[g]);
     for (guint i = 0; i < TASK_METRIC_COUNT; i++) {
         guint g = 0;
-        while (g_strcmp0(names[g], task_metrics[i].group) != 0) g++;
+        while (g < TASK_GROUPS && g_strcmp0(names[g], task_metrics[i].group) != 0) g++;
+        if (g == TASK_GROUPS) continue; /* of a list: simdjson counts it */
         TaskGroup *group = &groups->of[g];
         key_set(&group->keys[group->n], task_metrics[i].spark);
         group->metrics[group->n++] = i;

@@ -41,6 +41,14 @@ static EventResult take(Parsed *parsed, const char *text) {
 
 static void assert_taken(Parsed *parsed, const char *text) { g_assert_cmpint(take(parsed, text), ==, EVENT_TAKEN); }
 
+#define BLOCK(id, memory, disk)                                                                                        \
+    "{\"Block ID\":\"" id "\",\"Status\":{\"Storage Level\":{\"Use Disk\":true},\"Memory Size\":" memory               \
+    ",\"Disk Size\":" disk "}}"
+/* Kept in memory, kept on the disk, evicted, and none of an RDD. */
+#define BLOCKS                                                                                                         \
+    BLOCK("rdd_2_0", "77", "0")                                                                                        \
+    "," BLOCK("rdd_2_1", "0", "78") "," BLOCK("rdd_1_7", "0", "0") "," BLOCK("broadcast_3", "0", "0")
+
 static void test_task_of_4(void) {
     g_auto(Parsed) parsed = parsed_new("app-1");
     assert_taken(
@@ -60,7 +68,7 @@ static void test_task_of_4(void) {
         "\"Push Based Shuffle\":{\"Local Bytes Read\":99},\"Remote Bytes Read\":4},"
         "\"Shuffle Write Metrics\":{\"Shuffle Bytes Written\":5,\"Shuffle Write Time\":6},"
         "\"Input Metrics\":{\"Bytes Read\":7,\"Records Read\":8},\"Output Metrics\":{\"Bytes Written\":9},"
-        "\"Updated Blocks\":[{\"Block ID\":\"x\"}],\"Result Size\":10}}");
+        "\"Updated Blocks\":[{\"Block ID\":\"x\"}," BLOCKS "],\"Result Size\":10}}");
 
     const SparkTask *task = spark_task(parsed.records, 0);
     g_assert_cmpstr(task->app, ==, "app-1");
@@ -99,7 +107,9 @@ static void test_task_of_4(void) {
                                                        [METRIC_PYTHON_RSS_PEAK_BYTES] = 17,
                                                        [METRIC_ALL_GC_MS] = 18,
                                                        [METRIC_CONCURRENT_GC_COUNT] = 19,
-                                                       [METRIC_PEAK_OFF_HEAP_BYTES] = 14};
+                                                       [METRIC_PEAK_OFF_HEAP_BYTES] = 14,
+                                                       [METRIC_BLOCKS_KEPT] = 2,
+                                                       [METRIC_BLOCKS_EVICTED] = 1};
 
     /* Of an executor 0 is what was not measured; of a task it is 0. */
     for (guint i = 0; i < TASK_METRIC_COUNT; i++)

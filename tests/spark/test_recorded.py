@@ -111,6 +111,16 @@ def test_small_and_of_no_machine(path):
         assert b"/tmp/w" not in unpacked(path) and str(Path.home() / ".cache").encode() not in unpacked(path)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_evicted_partitions(version):
+    """Some had to go for those of another RDD, and were computed again."""
+    tasks = named(events(version, "evicted"), "TaskEnd")
+    blocks = [block for task in tasks for block in task["Task Metrics"]["Updated Blocks"]]
+    blocks = [block for block in blocks if block["Block ID"].startswith("rdd_")]
+    kept = Counter(block["Block ID"] for block in blocks if block["Status"]["Memory Size"] > 0)
+    assert len(kept) == 16 and max(kept.values()) == 2 and len(blocks) > sum(kept.values())
+
+
 # ---- what plumb-bridge reads in them ----
 
 
