@@ -43,12 +43,26 @@ AdviseSpread made_spread(double median, double max) {
         .n = 8, .median = median, .p75 = median, .mean = median, .max = max, .max_task = 3, .max_partition = 5};
 }
 
+/* What every finding has: what is wrong, what shows it, and what to do. A setting is never changed without why so much,
+ * and what may become worse; nothing is said to be saved beyond what it costs. */
+static void assert_whole(const Finding *finding) {
+    g_assert_nonnull(finding->what);
+    g_assert_cmpuint(finding->evidence->len, >, 0);
+    g_assert_true(finding->advice != NULL || finding->changes->len > 0);
+    g_assert_cmpfloat(finding->saves_ms, <=, finding->cost_ms + 1e-6);
+    if (finding->changes->len == 0) return;
+    g_assert_nonnull(finding->formula);
+    g_assert_nonnull(finding->risk);
+}
+
 const Finding *finding_of(const Advice *advice, const char *rule) {
+    const Finding *found = NULL;
     for (guint i = 0; i < advice->findings->len; i++) {
         const Finding *finding = g_ptr_array_index(advice->findings, i);
-        if (strcmp(finding->rule, rule) == 0) return finding;
+        assert_whole(finding);
+        if (found == NULL && strcmp(finding->rule, rule) == 0) found = finding;
     }
-    return NULL;
+    return found;
 }
 
 const Change *change_of(const Finding *finding, guint i) {

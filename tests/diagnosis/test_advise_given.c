@@ -76,6 +76,37 @@ static void test_failures_by_profile(void) {
     g_assert_nonnull(strstr(finding_of(collected, "gc")->advice, "ask for memory(\"12288m\") there"));
 }
 
+/* An RDD that one stage keeps and another has: the second computed three of its partitions again, in 3 of 8 tasks. */
+static void test_computed_again(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    const AdviseCached cached = {12, "words", "memory", 2, 7};
+    g_array_append_val(made.facts->cached, cached);
+    made_stage(&made)->cached = made_stage(&made)->keeps_first = TRUE;
+    AdviseStage other = {.stage = 8, .tasks = 8, .cached = TRUE, .task_ms = 80000};
+    other.sums[METRIC_RUN_MS] = 80000;
+    g_array_append_val(made.facts->stages, other);
+    AdviseStage *first = made_stage(&made), *second = advise_stage(made.facts, 1);
+    g_autoptr(Advice) unknown = advise(made.facts, FALSE);
+    g_assert_null(finding_of(unknown, "cache"));
+    g_assert_cmpuint(unknown->unknown->len, ==, 2);
+    g_assert_nonnull(strstr(g_array_index(unknown->unknown, Unknown, 1).why, "trackUpdatedBlockStatuses true"));
+
+    first->sums[METRIC_BLOCKS_KEPT] = 8;
+    ASSERT_FINDS(made, "cache", FALSE); /* all is still there */
+    second->sums[METRIC_BLOCKS_KEPT] = 3;
+    ASSERT_FINDS(made, "cache", FALSE); /* they had not been kept, but nothing had to go */
+    first->sums[METRIC_BLOCKS_EVICTED] = 4;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *again = finding_of(advice, "cache");
+    g_assert_cmpstr(again->what, ==, "4 partitions of RDDs that are kept were evicted, and 3 computed again.");
+    g_assert_cmpfloat_with_epsilon(again->cost_ms, 80000 * 3 / 8.0, 1);
+    g_assert_cmpint(g_array_index(again->stages, gint64, 0), ==, 8);
+    g_assert_cmpuint(advice->unknown->len, ==, 1);
+    second->keeps_first = TRUE; /* it may be another one that it keeps */
+    ASSERT_FINDS(made, "cache", FALSE);
+}
+
 /* ---- how HDFS was read ---- */
 
 static AdviseReads *read_by(Made *made, const AdviseReads *reads) {
@@ -246,5 +277,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/advise/hdfs/unseen", test_unseen_reads);
     g_test_add_func("/advise/hdfs/locality", test_locality_of_reads);
     g_test_add_func("/advise/hdfs/slow-datanode", test_slow_datanode);
+    g_test_add_func("/advise/cache/computed-again", test_computed_again);
     return g_test_run();
 }

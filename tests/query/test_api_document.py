@@ -12,7 +12,7 @@ SECTIONS = dict(re.findall(r"^## (?:GET|POST) /api/v1/([\w/]+)[^\n]*\n(.*?)(?=^#
 ALLOWED = {
     name: re.findall(r'"(\w+)"', allowed)
     for name, allowed in re.findall(
-        r'\{"([\w/]+)",\s*answer_\w+,\s*(ALLOW\([^)]*\)|\(const[^}]*\})', (ROOT / "analyzer/query/query.c").read_text()
+        r'\{"([\w/]+)",\s*answer_\w+,\s*((?:ALLOW|OF_RECORDS)\([^)]*\))', (ROOT / "analyzer/query/query.c").read_text()
     )
 }
 ANSWERS = sorted((ROOT / "tests/data/query").glob("*.json"))

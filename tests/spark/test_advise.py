@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.real import Plumbd
 from tests.conftest import ROOT, lasting_address
-from tests.spark.test_drelephant import written
+from tests.spark.test_drelephant import BEGIN, written
 
 RECORDED = ROOT / "tests/data/spark"
 WAITED = [f"waiting_{executors}" for executors in (1, 2, 3)]
@@ -196,25 +196,87 @@ def test_all_applications(filled):
 
     key = keys["4.3.0", "failed_tasks"]
     listed = {row["app"]: row for row in asked(filled, "apps", "--limit", "0", "--advice")["apps"]}
-    assert listed[key]["advice"]["rule"] == "failures"
+    worst = asked(filled, "advise", key)["findings"][0]["rule"]
+    assert listed[key]["advice"]["rule"] == worst
     assert "advice" not in asked(filled, "apps")["apps"][0]
     assert re.search(
-        rf"{key}.*, failures", daemon.plumb("apps", "--limit", "0", "--advice", env={"COLUMNS": "200"}).stdout
+        rf"{key}.*, {worst}", daemon.plumb("apps", "--limit", "0", "--advice", env={"COLUMNS": "200"}).stdout
     )
 
 
-def test_first_tasks_of_executors_are_no_rule(tmp_path, plumb_program):
+@pytest.fixture
+def advised(tmp_path, plumb_program):
+    """advised(EVENTS): what is advised on them."""
+
+    def advised(events):
+        log, store = tmp_path / "app-1", tmp_path / "store"
+        log.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
+        subprocess.run([plumb_program, "import", "--store", store, log], check=True, capture_output=True)
+        asked = [plumb_program, "advise", "latest", "--store", store, "--json"]
+        return json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
+
+    return advised
+
+
+def test_the_driver_costs_what_executors_hold(advised):
+    """No task in the first 60 s of 100. The second executor, of two cores as well, came after 30 of them, so it held
+    half as much."""
+    tasks = [{"executor": executor, "ms": 40000, "gc": 0} for executor in "1122"]
+    events = list(written("3.5.6", {"spark.executor.cores": "2"}, tasks))
+    for event in events:
+        if event["Event"] == "SparkListenerExecutorAdded" and event["Executor ID"] == "2":
+            event["Timestamp"] += 30000
+        if event["Event"] == "SparkListenerTaskEnd":
+            event["Task Info"]["Launch Time"] += 60000
+            event["Task Info"]["Finish Time"] += 60000
+        if event["Event"] == "SparkListenerApplicationEnd":
+            event["Timestamp"] = BEGIN + 100000
+    answer = advised(events)
+    (driver,) = [finding for finding in answer["findings"] if finding["rule"] == "driver"]
+    assert (answer["quiet_ns"], answer["held_ns"]) == (60e9, 2 * 100e9 + 2 * 70e9)
+    assert (driver["cost_ns"], driver["share"]) == (2 * 60e9 + 2 * 30e9, pytest.approx(0.6))
+
+
+def test_first_tasks_of_executors_are_no_rule(advised):
     """Two tasks that a starting executor made slow, of 60: what a small task costs is what the others took."""
     tasks = [{"executor": "1", "ms": 5000 if i < 2 else 100, "gc": 0, "read": 1000} for i in range(60)]
-    log, store = tmp_path / "app-1", tmp_path / "store"
-    events = written("3.5.6", {"spark.executor.cores": "2"}, tasks)
-    log.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
-    subprocess.run([plumb_program, "import", "--store", store, log], check=True, capture_output=True)
-    asked = [plumb_program, "advise", "latest", "--store", store, "--json"]
-    answer = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
+    answer = advised(written("3.5.6", {"spark.executor.cores": "2"}, tasks))
     (many,) = [finding for finding in answer["findings"] if finding["rule"] == "many-partitions"]
     assert many["evidence"][0].endswith("a task takes 100 ms, 50 ms of it whatever its data")
     assert many["saves_ns"] == pytest.approx((60 - 2) * 50e6, rel=0.01)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_evicted_partitions(filled, version):
+    """Of two RDDs memory had room for little more than one."""
+    answer = advice(filled, version, "evicted")
+    (finding,) = [finding for finding in answer["findings"] if finding["rule"] == "cache"]
+    assert not any(one["rule"] == "cache" for one in answer["unknown"])
+    assert re.fullmatch(r"\d+ partitions of RDDs that are kept were evicted, and \d computed again\.", finding["what"])
+    assert finding["stages"] == [2] and finding["cost_ns"] > 0 and "MEMORY_AND_DISK" in finding["advice"]
+
+
+def test_each_setting_that_a_rule_asks_for_is_read():
+    """Of an event log's environment the bridge keeps those on a list."""
+    quoted = re.compile(r'"((?:spark|dfs|yarn)\.[\w.]*\w)"')
+
+    def named(folder):
+        return {key for path in (ROOT / folder).iterdir() if path.is_file() for key in quoted.findall(path.read_text())}
+
+    asked = named("analyzer/diagnosis/advise")
+    assert len(asked) > 30 and asked <= named("spark-bridge/events"), asked - named("spark-bridge/events")
+
+
+def test_what_is_well(filled):
+    """With --all; nothing is well that was found, or that could not be judged."""
+    daemon, keys = filled
+    for key in keys.values():
+        answer = json.loads(daemon.plumb("advise", key, "--all", "--json").stdout)
+        well = {row["rule"] for row in answer["well"]}
+        assert not well & {row["rule"] for row in answer["findings"] + answer["unknown"]}
+    assert asked(filled, "advise", key)["well"] == []
+    key = keys["4.3.0", "normal"]
+    assert "Well (failures): no task failed." in daemon.plumb("advise", key, "--all").stdout
 
 
 def test_mistakes(filled):

@@ -66,7 +66,7 @@ static CliExit advise_run(Invocation *invocation) {
 
 static const Option options[] = {
     {"conf", OPTION_FLAG, NULL, NULL, "only the settings, as spark-submit takes them", NULL},
-    {"all", OPTION_FLAG, NULL, "all", "small findings, too, and what could not be judged", NULL},
+    {"all", OPTION_FLAG, NULL, "all", "small findings, too, and what is well", NULL},
     {"simulate", OPTION_FLAG, NULL, "simulate", "how long it would take with other numbers of executors", NULL},
     {"method", OPTION_CHOICE, "ours|drelephant", "method", "our findings, or Dr. Elephant's table of severities",
      "ours"},

@@ -83,6 +83,16 @@ static void show_unknown(const Style *style, const json_t *document, GString *ou
     }
 }
 
+static void show_well(const Style *style, const json_t *document, GString *out) {
+    gsize i;
+    const json_t *well;
+    json_array_foreach((json_t *)field_list(document, "well"), i, well) {
+        g_autofree char *rule = show_text(style, well, "rule"), *what = show_text(style, well, "what");
+        g_autofree char *line = g_strdup_printf("Well (%s): %s.", rule, what);
+        paragraph_append(style, 0, line, out);
+    }
+}
+
 static void show_head(const Style *style, const json_t *document, GString *out) {
     g_autofree char *name = show_text(style, document, "name"), *app = show_text(style, document, "app");
     g_autofree char *tasks = show_count(field_number(document, "tasks"), "task", "tasks");
@@ -108,6 +118,8 @@ void show_advise(const json_t *document, const ShowOptions *options, GString *ou
     }
     if (json_array_size(field_list(document, "unknown")) > 0) g_string_append_c(out, '\n');
     show_unknown(style, document, out);
+    if (json_array_size(field_list(document, "well")) > 0) g_string_append_c(out, '\n');
+    show_well(style, document, out);
 }
 
 /* ---- all applications ---- */

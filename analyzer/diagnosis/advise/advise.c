@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/advise/rules.h"
+#include "analyzer/diagnosis/advise/well.h"
 
 static void (*const rules[])(const AdviseFacts *, Advice *) = {
     rule_nodes,
@@ -88,6 +89,7 @@ static void mark_conflicts(const Advice *advice) {
 Advice *advise(const AdviseFacts *facts, gboolean all) {
     Advice *advice = advice_new();
     for (guint i = 0; i < G_N_ELEMENTS(rules); i++) rules[i](facts, advice);
+    if (all) advise_well(facts, advice);
     if (!all) join_all_small(advice);
     for (guint i = advice->findings->len; i > 0 && !all; i--)
         if (!worth_telling(g_ptr_array_index(advice->findings, i - 1)))

@@ -24,6 +24,7 @@ typedef struct AdviseStage {
     gint32 attempt;
     const char *name;
     gboolean sql, join, cached, python; /* of Spark SQL; joins two shuffles; keeps an RDD; its plan calls Python */
+    gboolean keeps_first;               /* an RDD that no stage before had */
     gint64 begin_ms, end_ms;            /* first launch, last finish */
     guint32 tasks, spilled_tasks, failed_tasks;
     gint64 profile; /* of resources; 0 and -1: what the settings say */
@@ -114,7 +115,7 @@ typedef struct AdviseFacts {
     double task_ms, run_ms, gc_ms;   /* of all attempts of tasks */
     double held_ms;                  /* cores times life of executors */
     guint32 slots, most_tasks;       /* tasks that may run at once; that did */
-    double quiet_ms;                 /* no task ran */
+    double quiet_ms, quiet_held_ms;  /* no task ran; cores times life of executors meanwhile */
     gint64 gap_begin_ms, gap_end_ms; /* the longest such time */
 } AdviseFacts;
 

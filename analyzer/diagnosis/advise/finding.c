@@ -47,6 +47,7 @@ Advice *advice_new(void) {
     advice->findings = g_ptr_array_new_with_free_func(finding_free);
     advice->unknown = g_array_new(FALSE, TRUE, sizeof(Unknown));
     g_array_set_clear_func(advice->unknown, unknown_clear);
+    advice->well = g_array_new(FALSE, FALSE, sizeof(Well));
     return advice;
 }
 
@@ -54,6 +55,7 @@ void advice_free(Advice *advice) {
     if (advice == NULL) return;
     g_ptr_array_unref(advice->findings);
     g_array_unref(advice->unknown);
+    g_array_unref(advice->well);
     g_free(advice);
 }
 

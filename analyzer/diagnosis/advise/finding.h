@@ -42,9 +42,15 @@ typedef struct Unknown {
     char *why;
 } Unknown;
 
+/* Both static. */
+typedef struct Well {
+    const char *rule, *what;
+} Well;
+
 typedef struct Advice {
     GPtrArray *findings; /* Finding, by cost */
     GArray *unknown;     /* Unknown: what could not be judged, and with what it could */
+    GArray *well;        /* Well: what was judged and is well, where all is asked for */
 } Advice;
 
 Advice *advice_new(void);

@@ -31,6 +31,8 @@ void rule_nodes(const AdviseFacts *facts, Advice *advice);
 
 /* Do slow hosts explain enough that times do not tell of the job? Then says so for the rule. */
 gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *rule);
+/* Did the application end, and is the start of its JVMs not most of it? */
+gboolean long_enough(const AdviseFacts *facts);
 /* Is it of a local master, where the driver runs the tasks? */
 gboolean runs_in_driver(const AdviseFacts *facts);
 /* "spark.executor.memory"; there that of the driver. */

@@ -18,7 +18,7 @@ gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *ru
     return TRUE;
 }
 
-static gboolean long_enough(const AdviseFacts *facts) {
+gboolean long_enough(const AdviseFacts *facts) {
     return !facts->running && (double)(facts->end_ms - facts->begin_ms) >= LEAST_APP_MS;
 }
 
@@ -89,6 +89,9 @@ static void fewer_cores(const AdviseFacts *facts, Finding *finding) {
         finding_change(finding, facts, "spark.executor.instances", g_strdup_printf("%.0f", executors));
     else if (master != NULL && g_str_has_prefix(master, "spark://"))
         finding_change(finding, facts, "spark.cores.max", g_strdup_printf("%.0f", executors * cores));
+    else
+        finding->advice = g_strdup_printf("Ask for %.0f executor%s of %.0f core%s.", executors,
+                                          executors == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
     finding->risk = g_strdup("With more data, tasks wait for each other.");
 }
 
@@ -96,7 +99,7 @@ void rule_idle(const AdviseFacts *facts, Advice *advice) {
     const double cpus =
         MAX(advise_number(facts, "spark.task.cpus"), 1); /* what is held is in cores, and slots in tasks */
     const double out_ms = MIN(excluded_ms(facts), facts->held_ms), held_ms = facts->held_ms - out_ms;
-    const double quiet_ms = facts->quiet_ms * facts->slots * cpus * share_of(held_ms, facts->held_ms);
+    const double quiet_ms = facts->quiet_held_ms * share_of(held_ms, facts->held_ms);
     const double run_ms = facts->run_ms * cpus, idle_ms = held_ms - run_ms - MIN(quiet_ms, held_ms);
     if (!long_enough(facts) || share_of(idle_ms, held_ms) < IDLE_LEAST) return;
     if (hosts_to_blame(facts, advice, "idle")) return;
@@ -158,7 +161,7 @@ void rule_driver(const AdviseFacts *facts, Advice *advice) {
                                     100 * facts->quiet_ms / all_ms);
     finding_evidence(finding, "%.0f s of %.0f s; the longest time without a task, %.0f s, was %s",
                      facts->quiet_ms / 1e3, all_ms / 1e3, (double)(facts->gap_end_ms - facts->gap_begin_ms) / 1e3, gap);
-    finding->cost_ms = facts->quiet_ms * MAX(facts->slots, 1);
+    finding->cost_ms = facts->quiet_held_ms;
     finding->share = share_of(facts->quiet_ms, all_ms);
     finding->advice = g_strdup("No setting helps. Look at what the program does there: collect(), files listed or "
                                "committed one by one, work of its own.");
@@ -226,6 +229,7 @@ void rule_allocation(const AdviseFacts *facts, Advice *advice) {
     Finding *finding = advice_add(advice, "allocation", FINDING_SURE);
     finding->what = g_strdup("Executors come and go, and their shuffle files go with them.");
     finding_evidence(finding, "dynamic allocation is on, without shuffle service, shuffle tracking or decommissioning");
+    finding->formula = g_strdup("a rule, no number: tasks whose shuffle files have gone run again");
     finding->risk = g_strdup("Executors with shuffle files that are still needed stay longer.");
     if (advise_since(facts, 3, 0))
         finding_change(finding, facts, tracking, g_strdup("true"));

@@ -1,6 +1,7 @@
 /* Rules about how much data a task has: spilling, partitions, small inputs, skew. */
 #include <math.h>
 
+#include "analyzer/diagnosis/advise/advise.h"
 #include "analyzer/diagnosis/advise/busy.h"
 #include "analyzer/diagnosis/advise/rules.h"
 #include "common/base/allowance.h"
@@ -59,10 +60,14 @@ static gboolean key_counts(const AdviseFacts *facts, const AdviseStage *stage) {
 }
 
 /* What one more task costs, whatever its data: until it runs, and a little of its run. By means, as many tasks that
- * wait for a processor cost what they wait together. */
+ * wait for a processor cost what they wait together. Garbage is of the data, and its collection a finding of its own.
+ */
 static double overhead_ms(const AdviseStage *stage, double median_bytes) {
     const double around = MAX(stage->time.mean - stage->run.mean, 0);
-    return around + CLAMP(stage->run.mean - median_bytes / BYTES_A_MS, 0, FIXED_MOST_MS);
+    const double of_data = MIN(median_bytes / BYTES_A_MS, stage->run.mean);
+    const double collecting = share_of(stage->sums[METRIC_GC_MS], stage->tasks);
+    const double fixed = MIN(stage->run.mean - of_data, FIXED_MOST_MS);
+    return MIN(around + fixed, MAX(stage->time.mean - of_data - collecting, 0));
 }
 
 /* ---- spill ---- */
@@ -262,7 +267,7 @@ static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, const 
         finding->cost_ms = MIN(wall_ms * (stage_slots(facts, stage) - stage->tasks), idle_ms);
     else
         finding->cost_ms = large ? stage->task_ms * 0.1 : 0;
-    finding->saves_ms = idle ? idle_ms : 0;
+    finding->saves_ms = idle ? finding->cost_ms : 0;
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %s%u cores: %.0f",
                                        idle ? "2 x " : "", stage_slots(facts, stage), wanted);
@@ -472,6 +477,19 @@ static double skew_saves(const AdviseFacts *facts, const AdviseStage *stage, dou
     return MIN(alone_ms * (MAX(stage_slots(facts, stage), 1) - 1), idle_ms);
 }
 
+/* The partition is named all the same, where its task took what counts beyond a usual one: with more cores the stage
+ * takes as long. */
+static void skew_without_cost(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
+    const double beyond_ms = stage->time.max - stage->time.median;
+    const gboolean counts = share_of(beyond_ms, facts->task_ms) >= ADVISE_LEAST_SHARE;
+    finding->certainty = counts ? FINDING_LIKELY : FINDING_POSSIBLE;
+    finding_evidence(finding, "no core stood idle for it: other tasks had them meanwhile");
+    finding->advice = g_strdup_printf("With these %u cores a change saves nothing. With more, the stage still takes "
+                                      "the %.1f s of that task: then %s.",
+                                      MAX(stage_slots(facts, stage), 1), stage->time.max / 1e3,
+                                      reads_input(stage) ? "write its input anew in even parts" : "salt the key");
+}
+
 static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, double idle_ms, Advice *advice) {
     const AdviseSpread *data = data_of(stage);
     Finding *finding = advice_add(advice, "skew", FINDING_LIKELY);
@@ -486,9 +504,10 @@ static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, doubl
     finding_task(finding, data->max_task);
     finding->cost_ms = finding->saves_ms = skew_saves(facts, stage, idle_ms);
     if (finding->cost_ms <= 0) {
-        finding_evidence(finding, "no core stood idle for it: other tasks had them meanwhile");
-        finding->certainty = FINDING_POSSIBLE;
+        skew_without_cost(facts, stage, finding);
+        return;
     }
+
     finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
     if (stage->sql && stage->join && advise_since(facts, 3, 0) && !joins_whole(facts, stage))
         skew_join(facts, stage, finding);

@@ -67,6 +67,7 @@ static double file_bytes(const Reading *reading) {
 static void larger_pieces(const Reading *reading, gboolean in_pieces, double each, Finding *finding) {
     if (in_pieces) {
         finding->certainty = FINDING_LIKELY;
+        finding->risk = g_strdup("Larger pieces need more memory in a task, and fewer tasks run where the data is.");
         finding_change(finding, reading->facts, "spark.sql.files.maxPartitionBytes", bytes_setting(PARTITION_BYTES));
         return;
     }

@@ -189,6 +189,19 @@ static const AdviseStage *most_gc(const AdviseFacts *facts) {
     return most;
 }
 
+/* One executor may have most of it: then it is not the job's data alone. */
+static void gc_evidence(const AdviseFacts *facts, Finding *finding) {
+    const AdviseExecutor *most = NULL;
+    for (guint i = 0; i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (most == NULL || executor->gc_ms > most->gc_ms) most = executor;
+    }
+    if (most == NULL || facts->executors->len < 2 || most->gc_ms <= 0) return;
+    finding_evidence(finding, "of %u executors executor %s%s%s had most: %.1f s of %.1f s that its tasks ran",
+                     facts->executors->len, most->id, most->host != NULL ? " on " : "",
+                     most->host != NULL ? most->host : "", most->gc_ms / 1e3, most->run_ms / 1e3);
+}
+
 void rule_gc(const AdviseFacts *facts, Advice *advice) {
     const AdviseStage *most = most_gc(facts);
     const double share = share_of(facts->gc_ms, facts->run_ms);
@@ -200,6 +213,7 @@ void rule_gc(const AdviseFacts *facts, Advice *advice) {
     finding->what = g_strdup_printf("Garbage collection takes %.0f %% of the time that tasks run.", 100 * share);
     finding_evidence(finding, "%.1f s of %.1f s in all; most in %s: %.1f s of %.1f s", facts->gc_ms / 1e3,
                      facts->run_ms / 1e3, name, most->sums[METRIC_GC_MS] / 1e3, most->sums[METRIC_RUN_MS] / 1e3);
+    gc_evidence(facts, finding);
     finding_stage(finding, most);
     finding->cost_ms = facts->gc_ms;
     finding->saves_ms = facts->gc_ms - GC_USUAL * facts->run_ms;
@@ -214,7 +228,42 @@ void rule_gc(const AdviseFacts *facts, Advice *advice) {
 
 /* ---- cached RDDs ---- */
 
+/* A stage all of whose kept RDDs an earlier one had computed has them again where its tasks keep blocks. */
+static void computed_again(const AdviseFacts *facts, Advice *advice) {
+    double kept = 0, evicted = 0, again = 0, most = 0, cost_ms = 0;
+    const AdviseStage *worst = NULL;
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        const double blocks = stage->sums[METRIC_BLOCKS_KEPT];
+        kept += blocks;
+        evicted += stage->sums[METRIC_BLOCKS_EVICTED];
+        if (!stage->cached || stage->keeps_first || stage->attempt > 0 || blocks <= 0) continue;
+        again += blocks;
+        cost_ms += stage->sums[METRIC_RUN_MS] * MIN(share_of(blocks, stage->tasks), 1);
+        if (blocks > most) most = blocks, worst = stage;
+    }
+    if (facts->cached->len > 0 && kept <= 0)
+        advice_unknown(advice, "cache",
+                       "the log does not tell whether RDDs that are kept had to go and were computed again; "
+                       "spark.taskMetrics.trackUpdatedBlockStatuses true would");
+    if (worst == NULL || evicted <= 0) return;
+
+    Finding *finding = advice_add(advice, "cache", FINDING_POSSIBLE);
+    g_autofree char *name = stage_text(worst);
+    finding->what =
+        g_strdup_printf("%.0f partitions of RDDs that are kept were evicted, and %.0f computed again.", evicted, again);
+    finding_evidence(finding, "most in %s: its %u tasks computed %.0f of them again", name, worst->tasks, most);
+    finding_stage(finding, worst);
+    finding->cost_ms = cost_ms;
+    finding->share = share_of(cost_ms, facts->task_ms);
+    finding->formula = g_strdup("run time of stages x the share of their tasks that kept a partition again: at most");
+    finding->advice = g_strdup("Keep them with MEMORY_AND_DISK, whose partitions go to the disk instead, or serialized "
+                               "(MEMORY_ONLY_SER); unpersist() those that are done with; or give executors more "
+                               "memory.");
+}
+
 void rule_cache(const AdviseFacts *facts, Advice *advice) {
+    computed_again(facts, advice);
     for (guint i = 0; i < facts->cached->len; i++) {
         const AdviseCached *cached = &g_array_index(facts->cached, AdviseCached, i);
         if (cached->stages != 1 || facts->running) continue;

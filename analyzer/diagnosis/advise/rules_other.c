@@ -76,9 +76,8 @@ static void failure_found(const AdviseFacts *facts, FailureClass failure, Advice
 
     finding->what = g_strdup_printf("%u %s failed (%s).", found->tasks, found->tasks == 1 ? "task" : "tasks",
                                     failure_class_name(failure));
-    if (found->reason != NULL)
-        finding_evidence(finding, "task %" G_GINT64_FORMAT " of stage %" G_GINT64_FORMAT ": %s", found->task,
-                         found->stage, found->reason);
+    finding_evidence(finding, "task %" G_GINT64_FORMAT " of stage %" G_GINT64_FORMAT "%s%s", found->task, found->stage,
+                     found->reason != NULL ? ": " : "", found->reason != NULL ? found->reason : "");
     finding_task(finding, found->task);
     g_array_append_val(finding->stages, found->stage);
     finding->cost_ms = finding->saves_ms = found->wasted_ms;

@@ -224,10 +224,17 @@ static void add_advice(json_t *answer, const Advice *advice) {
         json_add_text(object, "why", one->why);
         json_array_append_new(unknown, object);
     }
+    json_t *well = json_array();
+    for (guint i = 0; i < advice->well->len; i++) {
+        const Well *one = &g_array_index(advice->well, Well, i);
+        json_array_append_new(well, json_pack("{s:s,s:s}", "rule", one->rule, "what", one->what));
+    }
+
     json_add_text(answer, "severity", severity_name(advice_severity(advice)));
     json_object_set_new(answer, "findings", findings);
     json_object_set_new(answer, "conf", conf_json(advice));
     json_object_set_new(answer, "unknown", unknown);
+    json_object_set_new(answer, "well", well);
 }
 
 /* ---- Dr. Elephant's table ---- */

@@ -93,15 +93,17 @@ static guint stage_index(Loading *loading, gint64 stage, gint32 attempt) {
     return at - 1;
 }
 
-static void add_cached(AdviseFacts *facts, const SparkStage *stage, const SparkRdd *rdd) {
+/* FALSE: a stage before had it. */
+static gboolean add_cached(AdviseFacts *facts, const SparkStage *stage, const SparkRdd *rdd) {
     for (guint i = 0; i < facts->cached->len; i++) {
         AdviseCached *known = &g_array_index(facts->cached, AdviseCached, i);
         if (known->rdd != rdd->id) continue;
         known->stages += known->stage != stage->stage;
-        return;
+        return FALSE;
     }
     const AdviseCached cached = {rdd->id, rdd->name, rdd->storage_level, 1, stage->stage};
     g_array_append_val(facts->cached, cached);
+    return TRUE;
 }
 
 static void add_stage(Loading *loading, const SparkStage *record) {
@@ -117,7 +119,7 @@ static void add_stage(Loading *loading, const SparkStage *record) {
         stage->join = stage->join || (rdd->name != NULL && g_str_has_prefix(rdd->name, "ZippedPartitionsRDD"));
         if (rdd->storage_level == NULL) continue;
         stage->cached = TRUE;
-        if (record->attempt == 0) add_cached(loading->facts, record, rdd);
+        if (record->attempt == 0 && add_cached(loading->facts, record, rdd)) stage->keeps_first = TRUE;
     }
 }
 

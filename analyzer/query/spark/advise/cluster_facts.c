@@ -10,9 +10,56 @@ static gint by_number(gconstpointer a, gconstpointer b, gpointer arg) {
 
 static gint64 number_at(const GArray *list, guint i) { return g_array_index(list, gint64, i); }
 
-static void add_gap(AdviseFacts *facts, gint64 begin_ms, gint64 end_ms) {
+/* ---- what executors hold ---- */
+
+/* From a time on so many cores more are held, or fewer. */
+typedef struct Edge {
+    gint64 at_ms, cores;
+} Edge;
+
+static gint edge_order(gconstpointer a, gconstpointer b, gpointer arg) {
+    (void)arg;
+    const Edge *x = a, *y = b;
+    return x->at_ms < y->at_ms ? -1 : x->at_ms > y->at_ms;
+}
+
+/* Goes through the edges once, with times that rise. */
+typedef struct Holding {
+    GArray *edges; /* Edge */
+    guint next;
+    gint64 cores, at_ms;
+    double held_ms; /* core-ms until at_ms */
+} Holding;
+
+static void holding_init(Holding *holding, const AdviseFacts *facts) {
+    *holding = (Holding){.edges = g_array_new(FALSE, FALSE, sizeof(Edge))};
+    for (guint i = 0; i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        const gint64 cores = executor->cores;
+        const Edge edges[] = {{executor->begin_ms, cores}, {executor->end_ms, -cores}};
+        g_array_append_vals(holding->edges, edges, G_N_ELEMENTS(edges));
+    }
+    allowance_sort(holding->edges->data, holding->edges->len, sizeof(Edge), edge_order, NULL);
+}
+
+static double held_until(Holding *holding, gint64 at_ms) {
+    for (; holding->next < holding->edges->len; holding->next++) {
+        const Edge *edge = &g_array_index(holding->edges, Edge, holding->next);
+        if (edge->at_ms > at_ms) break;
+        holding->held_ms += (double)holding->cores * (double)(edge->at_ms - holding->at_ms);
+        holding->cores += edge->cores;
+        holding->at_ms = edge->at_ms;
+    }
+    return holding->held_ms + (double)holding->cores * (double)(at_ms - holding->at_ms);
+}
+
+/* ---- when no task ran ---- */
+
+static void add_gap(AdviseFacts *facts, Holding *holding, gint64 begin_ms, gint64 end_ms) {
     if (end_ms <= begin_ms) return;
+    const double before_ms = held_until(holding, begin_ms);
     facts->quiet_ms += (double)(end_ms - begin_ms);
+    facts->quiet_held_ms += held_until(holding, end_ms) - before_ms;
     if (end_ms - begin_ms <= facts->gap_end_ms - facts->gap_begin_ms) return;
     facts->gap_begin_ms = begin_ms;
     facts->gap_end_ms = end_ms;
@@ -23,6 +70,8 @@ void cluster_facts_tasks(AdviseFacts *facts, GArray *begins, GArray *ends) {
     allowance_sort(ends->data, ends->len, sizeof(gint64), by_number, NULL);
     guint running = 0, ended = 0;
     gint64 quiet_since_ms = facts->end_ms;
+    Holding holding;
+    holding_init(&holding, facts);
     for (guint i = 0; i < facts->executors->len; i++)
         quiet_since_ms = MIN(quiet_since_ms, g_array_index(facts->executors, AdviseExecutor, i).begin_ms);
 
@@ -30,13 +79,14 @@ void cluster_facts_tasks(AdviseFacts *facts, GArray *begins, GArray *ends) {
         const gint64 begin_ms = number_at(begins, i);
         for (; ended < ends->len && number_at(ends, ended) <= begin_ms && running > 0; ended++)
             if (--running == 0) quiet_since_ms = number_at(ends, ended);
-        if (running == 0) add_gap(facts, quiet_since_ms, begin_ms);
+        if (running == 0) add_gap(facts, &holding, quiet_since_ms, begin_ms);
         running++;
         facts->most_tasks = MAX(facts->most_tasks, running);
     }
 
     if (ends->len > 0) quiet_since_ms = number_at(ends, ends->len - 1);
-    add_gap(facts, quiet_since_ms, facts->end_ms);
+    add_gap(facts, &holding, quiet_since_ms, facts->end_ms);
+    g_array_unref(holding.edges);
     if (facts->slots == 0) facts->slots = facts->most_tasks;
 }
 
