@@ -42,6 +42,7 @@ SECONDS = 300
 WORKER_SHARE = 0.7
 # How long a fault that comes and goes is there, and how long it is not.
 ON_SECONDS, OFF_SECONDS = 8, 8
+HELD_SHARE = 0.6  # of a heap, where garbage collection is to be slow
 # What a host's load can be told from: tasks take a part of what their host has.
 TASKS_SHARE = 0.25
 WORKER_BITS_PER_SECOND = 50_000_000
@@ -55,6 +56,7 @@ JOB_OF = {
     "namenode-load": ("scan", ["/text", "4"]),
     "skew": ("skewed", ["/text", "0.2", "32"]),
     "gc-pressure": ("shuffled", ["/text", "32", "3"]),
+    "gc-everywhere": ("shuffled", ["/text", "32", "3"]),
     "busy-cpu": ("shuffled", ["/text", "32", "3"]),
     "busy-disk": ("shuffled", ["/text", "32", "3"]),
     "busy-network": ("shuffled", ["/text", "32", "3"]),
@@ -289,10 +291,11 @@ class Bed:
             "slow-network": lambda: self.faults.slow_network(SLOW),
             "starved-cpu": lambda: self.faults.starved(SLOW),
             "hung": lambda: self.faults.hung(SLOW),
+            "gc-everywhere": self._gc_everywhere,
         }
         at_times = {
             "namenode-load": self.faults.namenode_loaded,
-            "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS, 0.6),
+            "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS, HELD_SHARE),
             **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what) for what in ("cpu", "disk", "network")},
         }
         if fault in always:
@@ -305,6 +308,14 @@ class Bed:
                 wait_end(application, ON_SECONDS)
             wait_end(application, OFF_SECONDS)
         application.wait(SECONDS)
+
+    @contextmanager
+    def _gc_everywhere(self):
+        """No host is slower than the others: the job has too little memory."""
+        with ExitStack() as executors:
+            for worker in self.workers:
+                executors.enter_context(self.faults.gc_pressure(worker, SECONDS, HELD_SHARE))
+            yield
 
     def _follow_schedule(self, application):
         """Table 5, as far as the application goes."""
