@@ -155,8 +155,9 @@ def test_roles_of_certificates(secure, authority):
     }
     with SecureSender(plumbd, contexts["dn1"]) as sender:
         assert sender.deliver([span(1, 1)]).status == OK
-    forged = [trusting(authority, *authority.sign("urn:site:reader")),  # a common name that looks like a URI
-              trusting(authority, *authority.sign("liar", "URI:dn1.example"))]  # a URI that looks like a name of DNS
+    # A common name that looks like a URI, and a URI that looks like a name of DNS.
+    names = (("urn:site:reader", None), ("liar", "URI:dn1.example"))
+    forged = [trusting(authority, *authority.sign(*name)) for name in names]
     assert [ask(plumbd, context, "/api/v1/status")[0] for context in forged] == [401, 403]
     for context in (contexts["reader"], trusting(authority), *forged):
         with SecureSender(plumbd, context) as sender:
