@@ -475,11 +475,14 @@ def stages_rows(fault, runs):
     ]
 
 
+def hadoop_text(run):
+    return ", ".join(f"{host}: {which}, {after:.0f}" for host, which, after in run["hadoop"]) or "-"
+
+
 def hadoop_rows(fault, runs):
     """Beside what `plumb slow` named, what Hadoop itself did."""
     return [
-        f"| {fault} | {number} | {'-' if run['seconds'] is None else f'{run["seconds"]:.0f}'} "
-        f"| {', '.join(f'{host}: {which}, {after:.0f}' for host, which, after in run['hadoop']) or '-'} |"
+        f"| {fault} | {number} | {'-' if run['seconds'] is None else round(run['seconds'])} | {hadoop_text(run)} |"
         for number, run in enumerate(runs, 1)
         if "hadoop" in run
     ]
@@ -518,7 +521,11 @@ def table(folder):
             *stages,
         ]
     if own:
-        lines += ["", "| fault | run | `plumb slow` after, s | Hadoop itself: who, by what, after, s |", "|---|--:|--:|---|"]
+        lines += [
+            "",
+            "| fault | run | `plumb slow` after, s | Hadoop itself: who, by what, after, s |",
+            "|---|--:|--:|---|",
+        ]
         lines += own
     known = [run for runs in found.values() for run in runs if "load_average" in run]
     if known:

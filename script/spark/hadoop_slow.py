@@ -1,6 +1,5 @@
 """What Hadoop's own search for slow DataNodes names: SlowPeer, by the time that packets take to the next DataNode of a
-pipeline, and SlowDisk, by the disks of one DataNode against each other. Both report to the NameNode, which shows them by
-JMX."""
+pipeline, and SlowDisk, by the disks of one DataNode against each other. The NameNode shows what both report, by JMX."""
 
 import json
 

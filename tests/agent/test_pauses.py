@@ -28,6 +28,8 @@ def test_nobody_takes_the_connection(plumbds, tmp_path):
     for name, found in pauses.items():
         assert found and all(pause["duration_ns"] >= PAUSE_MS / 2 * 1_000_000 for pause in found), name
 
-    (wait,) = [wait for wait in plumbd.ask(f"why?trace={trace['trace']}&limit=0")["waits"] if wait.get("role") == "client"]
+    (wait,) = [
+        wait for wait in plumbd.ask(f"why?trace={trace['trace']}&limit=0")["waits"] if wait.get("role") == "client"
+    ]
     assert (wait["resource"], wait["function"]) == ("client", "RPC#sleep")
     assert wait["time_ns"] >= sum(pause["duration_ns"] for found in pauses.values() for pause in found)
