@@ -704,6 +704,9 @@ static void test_too_soon(void) {
     json_auto_t *answer = fixture_answer(&fixture, "slow", "");
     g_assert_cmpuint(json_array_size(json_object_get(answer, "slow")), ==, 0);
     g_assert_true(json_is_false(json_object_get(answer, "judged")));
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "nodes", "host=dn22", &error));
+    g_assert_nonnull(strstr(error->message, "did you mean \"dn2\"?"));
     fixture_check_document("slow-too-soon", answer);
 }
 

@@ -652,6 +652,7 @@ static void mistakes(void) {
         {"", "which application? Give its id, the beginning of it, its name, or \"latest\""},
         {"app=app-20201121105300-0002", "did you mean \"" APP "\"?"},
         {"app=zzz", "plumb apps lists all"},
+        {"app=4a9ad048280b61f", "ids of traces have 16 or 32 digits"},
         {"app=latest&stage=x", "give its number"},
         {"trace=12", "use the 16 hex digits"},
         {"trace=0000000000000012", "no trace 0000000000000012"},

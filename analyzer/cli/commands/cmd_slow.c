@@ -2,6 +2,10 @@
 #include "analyzer/cli/commands/option_sets.h"
 
 static CliExit slow_run(Invocation *invocation) {
+    if (invocation->n_arguments > 0)
+        return invocation_usage(invocation,
+                                "it tells of all hosts: 'plumb nodes %s' tells of one, and 'plumb why' of a trace",
+                                invocation->arguments[0]);
     g_autoptr(Ask) ask = invocation_ask(invocation, "slow");
     const ShowOptions options = invocation_show_options(invocation);
     return invocation_show(invocation, ask, "looking for what is slow", show_slow, &options);
@@ -16,6 +20,7 @@ static const Option options[] = {
 const Command command_slow = {
     .name = "slow",
     .arguments = "",
+    .max_arguments = 1, /* to say which command is meant */
     .summary = "what is slow now: host, disk or network or ..., since when, at what cost",
     .about =
         "Shows what is slower than it usually is, or than on other hosts: the host, what of it (disk, network,\n"

@@ -194,6 +194,19 @@ static gboolean fail_unknown(const Invocation *invocation, const char *name, GEr
     return fail(error, PLUMB_ERROR_CONFIG, "unknown option --%s: 'plumb %s --help' lists the options", name, command);
 }
 
+/* An option where the value of the one before it belongs would be that value, and be missed itself. */
+static gboolean check_lacking(const Command *command, int argc, char **argv, GError **error) {
+    for (int i = 1; i + 1 < argc && strcmp(argv[i], "--") != 0; i++) {
+        const Option *option = g_str_has_prefix(argv[i], "--") ? options_find(command, argv[i] + 2) : NULL;
+        if (option == NULL || option->kind == OPTION_FLAG) continue;
+        i++;
+        g_autofree char *next = g_strndup(argv[i], strcspn(argv[i], "="));
+        if (g_str_has_prefix(next, "--") && options_find(command, next + 2) != NULL)
+            return fail(error, PLUMB_ERROR_CONFIG, "--%s lacks its value", option->name);
+    }
+    return TRUE;
+}
+
 static gboolean parse_entries(Invocation *invocation, int argc, char **argv, GError **error) {
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
     g_option_context_set_help_enabled(context, FALSE);
@@ -313,7 +326,7 @@ static gboolean find_source(Invocation *invocation, GError **error) {
 
 ParseResult options_parse(const Command *command, int argc, char **argv, Invocation *invocation, GError **error) {
     *invocation = (Invocation){.command = command, .values = values_new(command)};
-    if (!parse_entries(invocation, argc, argv, error)) return PARSE_ERROR;
+    if (!check_lacking(command, argc, argv, error) || !parse_entries(invocation, argc, argv, error)) return PARSE_ERROR;
     keep_arguments(invocation);
     if (option_flag(invocation, "help")) return PARSE_DONE;
     if (!check_values(invocation, error) || !check_arguments(invocation, error) || !find_source(invocation, error))

@@ -6,6 +6,8 @@
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/nodes/node_rows.h"
 #include "analyzer/query/nodes/spell_rows.h"
+#include "common/base/allowance.h"
+#include "common/base/nearest.h"
 
 #define DEFAULT_LIMIT 20u
 
@@ -29,17 +31,34 @@ static gboolean parse(const Asked *asked, NodesAsked *what, GError **error) {
     return TRUE;
 }
 
+/* NULL: none is close enough to be meant. */
+static const char *nearest_node(const Cluster *cluster, const char *host) {
+    const char *nearest = NULL;
+    for (guint32 i = 0; i < cluster->grid->n_nodes && allowance_goes_on(); i++) {
+        const char *const both[] = {dict_text(archive_dict(cluster->archive), cluster_host(cluster, i), NULL), nearest,
+                                    NULL};
+        const char *nearer = nearest_name(host, both);
+        if (nearer) nearest = nearer;
+    }
+    return nearest;
+}
+
 static gboolean find_node(const Asked *asked, const Cluster *cluster, guint32 host, guint32 *node, GError **error) {
     *node = G_MAXUINT32;
     if (host == 0) return TRUE;
     for (guint32 i = 0; i < cluster->grid->n_nodes && *node == G_MAXUINT32; i++)
         if (cluster_host(cluster, i) == host) *node = i;
     if (*node != G_MAXUINT32) return TRUE;
+    const char *name = params_text(asked->params, "host"), *nearest = nearest_node(cluster, name);
+    if (nearest)
+        return fail(error, PLUMB_ERROR_NOT_FOUND,
+                    "no call that tells of the health of host \"%s\" is known in that time: did you mean \"%s\"?", name,
+                    nearest);
     return fail(
         error, PLUMB_ERROR_NOT_FOUND,
         "no call that tells of the health of host \"%s\" is known in that time: ask without a host to see which "
         "there are",
-        params_text(asked->params, "host"));
+        name);
 }
 
 static gboolean add_spells(const Cluster *cluster, const NodesReport *report, guint32 node, json_t *list,

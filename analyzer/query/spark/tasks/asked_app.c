@@ -101,6 +101,12 @@ static gboolean tasks_were_traced(Archive *archive, const char *app_id) {
     return traced;
 }
 
+/* Of a trace's id it lacks digits, or has more. */
+static gboolean is_cut_trace_id(const char *text) {
+    const gsize digits = strspn(text, "0123456789abcdefABCDEF");
+    return text[digits] == '\0' && digits >= 12 && digits != 16 && digits != 32;
+}
+
 static void fail_unknown(const AppList *list, const char *text, GError **error) {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
     g_autoptr(GString) newest = g_string_new(NULL);
@@ -120,8 +126,12 @@ static void fail_unknown(const AppList *list, const char *text, GError **error) 
              "tasks of \"%s\" were traced, but its event log was not read, and without it they have no stages and no "
              "peers: " NO_LOG,
              text);
+    else if (is_cut_trace_id(text))
+        fail(error, PLUMB_ERROR_NOT_FOUND,
+             "there is no application \"%s\", and ids of traces have 16 or 32 digits: plumb traces lists them", text);
     else if (list->entries->len == 0)
-        fail(error, PLUMB_ERROR_NOT_FOUND, "no application of Spark is stored, since no event log was read: " NO_LOG);
+        fail(error, PLUMB_ERROR_NOT_FOUND,
+             "no application of Spark is stored, so none is \"%s\", since no event log was read: " NO_LOG, text);
     else if (nearest != NULL)
         fail(error, PLUMB_ERROR_NOT_FOUND, "there is no application \"%s\": did you mean \"%s\"?", text, nearest);
     else
