@@ -5,7 +5,7 @@ import gzip
 import json
 from collections import namedtuple
 
-from bench.studies.generated_runs import APP, FAULTS, GeneratedRun
+from bench.studies.generated_runs import APP, BEGIN_MS, FAULTS, GeneratedRun
 from bench.studies.programs import flush, plumbd
 from script.hdfs.jars import ClusterError
 from script.spark.truth import Run, stragglers_of
@@ -27,8 +27,8 @@ SUFFIX = ".case.json.gz"
 # stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it], "neither": [topics of
 # which it counts neither way]}}; said: {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}},
 # what `plumb why` names first; scores: {method: {task: {topic: how much speaks for it}}}; source: "generated" or
-# "recorded".
-Case = namedtuple("Case", "name fault source stragglers said main scores")
+# "recorded"; timeline: what timeline_of says.
+Case = namedtuple("Case", "name fault source stragglers said main scores timeline", defaults=[None])
 MOST_SCORE = 1e6  # by a median of 0
 
 
@@ -100,6 +100,41 @@ def named_first(answer):
     return found
 
 
+def loads_of(daemon, host, begin_ms, end_ms):
+    """What the host had of each resource: {resource: [by step]}, shares of it, of the network MB/s."""
+    said = daemon.ask("samples", host=host, since=begin_ms * 1_000_000, until=end_ms * 1_000_000)
+    since_s = said["since_time_ns"] / 1e9 - begin_ms / 1e3
+    network = [(a + b) / 1e6 for a, b in zip(said["rx_bytes_per_s"], said["tx_bytes_per_s"], strict=True)]
+    return {
+        "at_s": [round(since_s + number * said["step_ns"] / 1e9, 1) for number in said["at"]],
+        "cpu": [round(value, 2) for value in said["user"]],
+        "disk": [round(value, 2) for value in said["disk"]],
+        "network": [round(value, 2) for value in network],
+    }
+
+
+def timeline_of(daemon, tasks, stragglers, injections, job):
+    """What was when (figures 7 to 10 and 12), in seconds since the first task began. stragglers: {task: how many times
+    its stage's median}; injections: (host, topic, begin, end), in ms as the tasks' times. Hosts are those of tasks."""
+    begin = min(task.begin_ms for task in tasks)
+    end = max(task.end_ms for task in tasks)
+
+    def at(ms):
+        return round((ms - begin) / 1000, 2)
+
+    return {
+        "job": job,
+        "seconds": at(end),
+        "stragglers": [
+            [str(task.id), task.host, at(task.begin_ms), at(task.end_ms), round(stragglers[task.id], 2)]
+            for task in tasks
+            if task.id in stragglers
+        ],
+        "injections": [[host, topic, at(first), at(last)] for host, topic, first, last in injections],
+        "loads": {host: loads_of(daemon, host, begin, end) for host in sorted({task.host for task in tasks})},
+    }
+
+
 def check(name, stragglers, said):
     """plumb's stragglers must be those that the truth speaks of, or nothing can be compared."""
     ours = set(said["mantri"][""])
@@ -126,8 +161,23 @@ def generated(build, fault, seed):
             daemon.bridge("--host", host, "--zone", "UTC", path)
         flush(daemon)
         answers = ask(daemon, APP)
+        timeline = generated_timeline(daemon, run)
     check(run.name, truth, answers[0])
-    return Case(run.name, fault, "generated", truth, *answers)
+    return Case(run.name, fault, "generated", truth, *answers, timeline)
+
+
+def generated_timeline(daemon, run):
+    """Its hosts and times as the files have them."""
+    tasks = [
+        task._replace(host=f"worker{task.host}", begin_ms=BEGIN_MS + task.begin_ms, end_ms=BEGIN_MS + task.end_ms)
+        for task in run.tasks
+    ]
+    took = {task.id: task.end_ms - task.begin_ms for task in tasks}
+    ratios = {task: took[task] / (took[task] - one.excess_ms) for task, one in run.truth().items()}
+    injections = [
+        (f"worker{one.host}", one.resource, BEGIN_MS + one.begin_ms, BEGIN_MS + one.end_ms) for one in run.injections
+    ]
+    return timeline_of(daemon, tasks, ratios, injections, "generated")
 
 
 def recorded(build, folder):
@@ -150,7 +200,14 @@ def recorded(build, folder):
     with loaded(run, build, True) as daemon:
         flush(daemon)
         answers = ask(daemon, run.about["application"])
-    return Case(folder.name, run.fault, "recorded", truth, *answers)
+        timeline = recorded_timeline(daemon, run, ratios)
+    return Case(folder.name, run.fault, "recorded", truth, *answers, timeline)
+
+
+def recorded_timeline(daemon, run, ratios):
+    injections = [(one["host"], TOPIC_OF[one["kind"]], one["begin_ms"], one["end_ms"]) for one in run.injections]
+    job = " ".join([run.about["job"], *map(str, run.about["arguments"])])
+    return timeline_of(daemon, [task for task in run.tasks if task.good], ratios, injections, job)
 
 
 # ---- files ----

@@ -75,12 +75,13 @@ def mean_interval(values):
 
 
 def difference_interval(values, others):
-    """mean(values) - mean(others) of two sets of runs, by Welch's t."""
+    """mean(values) - mean(others) of two sets of runs, by Welch's t. Of one run alone nothing is known of how far it is
+    off."""
     n, m = len(values), len(others)
+    difference = sum(values) / n - sum(others) / m if n and m else math.nan
     if n < 2 or m < 2:
-        return Interval(math.nan, -math.inf, math.inf, min(n, m))
+        return Interval(difference, -math.inf, math.inf, min(n, m))
     a, b = variance_of_mean(values), variance_of_mean(others)
-    difference = sum(values) / n - sum(others) / m
     freedom = (a + b) ** 2 / (a * a / (n - 1) + b * b / (m - 1)) if a + b > 0 else n + m - 2
     half = student(freedom) * math.sqrt(a + b)
     return Interval(difference, difference - half, difference + half, n + m)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from statistics import fmean
 
+from bench.studies import pictures
 from bench.studies.figures import Claim, mean_interval, ratio_interval
 from bench.studies.loop_runs import SCENARIOS, SUFFIX, read
 from bench.studies.report import Report
@@ -89,6 +90,24 @@ def add_claims(report, job, pairs):
         report.claim(Claim(f"{job}: no straggler has its data as its cause", "0", ("<=", 0), mean_interval(gone)))
 
 
+def add_pictures(report, jobs):
+    """Tasks of the stage that took most, of the first pair (figures 15 to 18). Pairs of before have no such times."""
+    for job, pairs in jobs.items():
+        runs = {when: pairs[0][when].get("longest_ms") for when in ("before", "after")}
+        if all(runs.values()):
+            lines = {when: [(i, ms / 1000) for i, ms in enumerate(times)] for when, times in runs.items()}
+            title = f"{job}: tasks of the longest stage"
+            report.picture(f"tasks-{job}", title, pictures.lines(title, "tasks, by duration", "s", lines))
+    rows = [
+        (f"{job} {pair['repeat']}, {when}", [seconds(pair[when])])
+        for job, pairs in jobs.items()
+        for pair in pairs
+        for when in ("before", "after")
+    ]
+    title = "Jobs before and after what is advised"
+    report.picture("pairs", title, pictures.bars(title, "s", ["time of the job"], rows))
+
+
 def study(options):
     report = Report("loop", "The closed loop", ABOUT, options.build)
     folder = options.recorded or KEPT
@@ -114,4 +133,5 @@ def study(options):
         add_claims(report, job, of_job)
     add_pairs(report, pairs)
     add_causes(report, jobs)
+    add_pictures(report, jobs)
     return report

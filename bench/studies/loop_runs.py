@@ -131,14 +131,18 @@ def prepare(bed, name, step, fix=None):
     return time.monotonic() - begin
 
 
-def spread(tasks):
-    """Of the bytes that tasks read: their deviation by their mean, in the stage that took most task time."""
+def longest_stage(tasks):
+    """The tasks of the stage that took most task time."""
     stages = {}
     for task in tasks:
         if task.good:
             stages.setdefault(task.stage, []).append(task)
-    longest = max(stages.values(), key=lambda stage: sum(task.end_ms - task.begin_ms for task in stage))
-    bytes_read = [bytes_of(task.metrics) for task in longest]
+    return max(stages.values(), key=lambda stage: sum(task.end_ms - task.begin_ms for task in stage))
+
+
+def spread(tasks):
+    """Of the bytes that tasks read: their deviation by their mean, in the stage that took most task time."""
+    bytes_read = [bytes_of(task.metrics) for task in longest_stage(tasks)]
     mean = sum(bytes_read) / len(bytes_read)
     variance = sum((value - mean) ** 2 for value in bytes_read) / len(bytes_read)
     return variance**0.5 / mean if mean > 0 else 0.0
@@ -173,6 +177,7 @@ def asked(folder, build):
         "task_s": advice["task_ns"] / 1e9,
         "tasks": advice["tasks"],
         "spread": spread(run.tasks),
+        "longest_ms": sorted(task.end_ms - task.begin_ms for task in longest_stage(run.tasks)),
         "stragglers": why["stragglers_total"],
         "causes": dict(causes),
         "findings": [{key: one[key] for key in FINDING if key in one} for one in advice["findings"]],
@@ -227,9 +232,12 @@ def record_pair(bed, build, into, name, repeat):
     }
 
 
-def record(build, into, repeats=None):
-    """What is not there yet, in turns; says which."""
-    every = [(name, repeat) for repeat in range(1, (repeats or REPEATS) + 1) for name in SCENARIOS]
+def record(build, into, repeats=None, only=None):
+    """What is not there yet, in turns; says which. only: of that job alone."""
+    if only not in (None, *SCENARIOS):
+        raise ClusterError(f"--only {only}: the jobs are {', '.join(SCENARIOS)}")
+    names = [only] if only else SCENARIOS
+    every = [(name, repeat) for repeat in range(1, (repeats or REPEATS) + 1) for name in names]
     left = [pair for pair in every if not (into / f"{pair[0]}-{pair[1]}{SUFFIX}").exists()]
     if not left:
         return

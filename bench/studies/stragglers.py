@@ -1,7 +1,9 @@
 """Causes of stragglers (tables 3 and 6, figures 13 and 14): all methods on the same stragglers, parameters chosen on
 other runs than those they are judged on, intervals over runs."""
 
+import itertools
 import math
+from statistics import median
 
 import numpy
 
@@ -17,7 +19,7 @@ from bench.studies.cases import (
     SCORES,
     cases_of,
 )
-from bench.studies.figures import Claim, wilson
+from bench.studies.figures import Claim, bootstrap, wilson
 from bench.studies.judging import (
     DEFAULTS,
     METHODS,
@@ -48,6 +50,10 @@ RESOURCES = ["cpu", "disk", "network"]
 EVERYTHING = [*RESOURCES, "hdfs", "jvm", "data"]  # of recorded runs, whose faults are of all these
 TRUTHS = ["overlap", "effect"]
 LOW_FPR = 0.05
+WEIGHTS = [1, 2, 3, 5, 10]
+EDGES = {"defaults": "edge detection", "no edges": "no detection", "ledger defaults": "foreign load"}
+# Of figure 12, in percent of the time without.
+PUBLISHED_LONGER = {"cpu": 4.22, "disk": 5.86, "network": 3.53, "mixed": 4.02}
 COLUMNS = ["cpu", "disk", "network", "jvm", "data", "spill", "locality", "hdfs", "nothing"]
 GENERATED = (
     "Runs are generated: five workers, the schedule of table 5 with its own and with one kind of load each, and none. "
@@ -55,6 +61,35 @@ GENERATED = (
     "`plumb why` do. **A simulation says whether methods do what they are meant to; its rates are not a cluster's.**"
 )
 RECORDED = "Runs that `bench/faults` recorded, analysed again, as `plumb stragglers` and `plumb why` do."
+
+
+def met_by_placebo(case):
+    """(task, topic) of the stragglers that a fault of a worker would have met at the next one, and that no fault of
+    that topic met."""
+    timeline = case.timeline or {"injections": [], "stragglers": [], "loads": {}}
+    hosts, found = list(timeline["loads"]), set()
+    for host, topic, begin, end in timeline["injections"]:
+        if host not in hosts:
+            continue
+        beside = hosts[(hosts.index(host) + 1) % len(hosts)]
+        found |= {
+            (task, topic)
+            for task, at, first, last, _ in timeline["stragglers"]
+            if at == beside and first < end and begin < last and topic not in case.stragglers[task]["overlap"]
+        }
+    return sorted(found)
+
+
+def longer(runs, beside):
+    """Median of how long these took by that of those: whole runs are drawn, of each."""
+    pairs = [("with", case.timeline["seconds"]) for case in runs]
+    pairs += [("without", case.timeline["seconds"]) for case in beside]
+
+    def ratio(drawn):
+        times = {name: [seconds for which, seconds in drawn if which == name] for name in ("with", "without")}
+        return median(times["with"]) / median(times["without"]) if all(times.values()) else math.nan
+
+    return bootstrap(pairs, ratio)
 
 
 class Study:
@@ -78,10 +113,9 @@ class Study:
     # ---- tables ----
 
     def rates(self):
-        faults = [*dict.fromkeys(case.fault for case in self.cases), None]
         rows = []
         for truth in TRUTHS:
-            for fault in faults:
+            for fault in self.faults():
                 for method in METHODS:
                     counts = self.counts(truth, method, fault)
                     sums = counts.sum(axis=0)
@@ -134,19 +168,84 @@ class Study:
         title = "Best TPR up to each FPR"
         self.report.picture("roc", title, pictures.lines(title, "FPR", "TPR", lines, diagonal=True))
 
+    def faults(self):
+        return [*dict.fromkeys(case.fault for case in self.cases), None]
+
     def scores(self):
-        """One score for each straggler and resource, so that the curve is one."""
+        """One score for each straggler and resource, so that the curve is one; by fault where it has several runs."""
         lines, table = {}, []
-        for method in SCORES:
-            for truth in TRUTHS:
-                counts = scored(self.cases, method, truth, self.topics)
-                whole, low_fpr = score_intervals(counts, LOW_FPR)
-                table.append([method, truth, *map(int, counts.sum(axis=(1, 2))), *whole[:3], *low_fpr[:3]])
-                lines[f"{method}, {truth}"] = list(zip(*score_curve(counts.sum(axis=1)).tolist(), strict=True))
-        columns = ["method", "truth", "true", "not", "AUC", "low", "high", f"up to FPR {LOW_FPR}", "low", "high"]
+        for fault, method, truth in itertools.product(self.faults(), SCORES, TRUTHS):
+            cases = [case for case in self.cases if fault in (None, case.fault)]
+            counts = scored(cases, method, truth, self.topics)
+            if len(cases) < 2 or not all(counts.sum(axis=(1, 2))):
+                continue
+            whole, low_fpr = score_intervals(counts, LOW_FPR)
+            sums = map(int, counts.sum(axis=(1, 2)))
+            table.append([fault or "all", method, truth, *sums, *whole[:3], *low_fpr[:3]])
+            if fault is None or truth == "overlap":
+                curve_of = list(zip(*score_curve(counts.sum(axis=1)).tolist(), strict=True))
+                lines.setdefault(fault, {})[f"{method}, {truth}"] = curve_of
+        columns = ["runs of", "method", "truth", "true", "not", "AUC", "low", "high"]
+        columns += [f"up to FPR {LOW_FPR}", "low", "high"]
         self.report.table("scores", "Area under the curve of one score per straggler and resource", columns, table)
-        title = "One score per straggler and resource"
-        self.report.picture("roc-scores", title, pictures.lines(title, "FPR", "TPR", lines, diagonal=True))
+        for fault, drawn in lines.items():
+            name = "roc-scores" if fault is None else f"roc-scores-{fault}"
+            title = f"One score per straggler and resource: {fault or 'all runs'} (figure 13)"
+            self.report.picture(name, title, pictures.lines(title, "FPR", "TPR", drawn, diagonal=True))
+
+    def edges(self):
+        """False alarms with edge detection, without it, and with foreign load in its place."""
+        rows = []
+        for fault in self.faults():
+            for method, text in EDGES.items():
+                sums = self.counts("overlap", method, fault).sum(axis=0)
+                rows.append((f"{fault or 'all'}, {text}", [100 * float(numpy.nan_to_num(fpr(sums)))]))
+        title = "False alarms by overlap, with the defaults (figure 14)"
+        self.report.picture("edges", title, pictures.bars(title, "FPR %", ["FPR"], rows))
+
+    def placebo(self):
+        """Each fault of a worker, as if it had been at the next one: whatever is named of what it would have met there,
+        and did not do, is wrong."""
+        rows = []
+        for method in METHODS:
+            named = of = 0
+            for case, said in zip(*self.only("overlap", method, None), strict=True):
+                for task, topic in met_by_placebo(case):
+                    of += 1
+                    named += topic in said.get(task, ())
+            rows.append([method, of, named, *(100 * one for one in wilson(named, of)[:3])])
+        columns = ["method", "met by a fault that was not there", "it is named", "%", "low", "high"]
+        self.report.table("placebo", "Faults as if they had been at the next worker", columns, rows)
+
+    def runtime(self):
+        """How much longer the same job took under each fault (figure 12): of medians, with a bootstrap over runs."""
+        known = [case for case in self.cases if case.timeline]
+        healthy = [case for case in known if case.fault == "none"]
+        rows = []
+        for fault in dict.fromkeys(case.fault for case in known if case.fault != "none"):
+            runs = [case for case in known if case.fault == fault]
+            beside = [case for case in healthy if case.timeline["job"] == runs[0].timeline["job"]]
+            if beside:
+                ours = longer(runs, beside)
+                rows.append([fault, len(runs), len(beside), *(100 * (one - 1) for one in ours[:3])])
+                rows[-1].append(PUBLISHED_LONGER.get(fault))
+        columns = ["runs of", "runs", "without a fault", "longer %", "low", "high", "published %"]
+        self.report.table("runtime", "How much longer the application took (figure 12)", columns, rows)
+
+    def over_time(self):
+        """The first run of each fault, with what `plumb why` names first."""
+        shown = set()
+        for case in self.cases:
+            if not case.timeline or case.fault in shown:
+                continue
+            shown.add(case.fault)
+            named = first_named(case, "bigroots")
+
+            def color_of(task, named=named):
+                return pictures.RESOURCE_COLORS.get(*named.get(task, [None]), "black")
+
+            title = f"{case.name}: load, what was done (shaded), stragglers by their cause"
+            self.report.picture(f"time-{case.fault}", title, pictures.over_time(title, case.timeline, color_of))
 
     def confusion(self):
         """What `plumb why` names first, by what did it."""
@@ -171,7 +270,7 @@ class Study:
     def hosts(self):
         """Of stragglers that something slowed: is it named first, and at the right host?"""
         rows = []
-        for fault in [*dict.fromkeys(case.fault for case in self.cases), None]:
+        for fault in self.faults():
             cases = [case for case in self.cases if fault is None or case.fault == fault]
             for method in NAMING:
                 right, named, of = hosts_right(cases, method)
@@ -197,6 +296,17 @@ class Study:
         columns = ["method", "seconds rightly %", "wrongly %", "not %", "cost (w = 3), s"]
         columns += ["unaffected stragglers blamed %", "low", "high"]
         self.report.table("cost", "Lost seconds explained, and wrong blame of stragglers", columns, rows)
+
+    def weights(self):
+        """What a method costs when a wrong cause is so many times as bad as none, and from where on it is better to
+        name none at all."""
+        rows = []
+        for method in METHODS:
+            right, wrong, nothing = seconds(*self.only("effect", method, None))
+            from_there = (right + wrong) / wrong if wrong > 0 else None
+            rows.append([method, *(nothing + w * wrong for w in WEIGHTS), from_there])
+        columns = ["method", *(f"w = {w}" for w in WEIGHTS), "never a cause is better from w ="]
+        self.report.table("weights", "Cost in seconds, by the weight of a wrong cause", columns, rows)
 
     def against(self):
         """The ledger against each other method on the same stragglers, held out: right decisions, run by run."""
@@ -281,6 +391,11 @@ def study(options):
     whole.confusion()
     whole.hosts()
     whole.cost()
+    whole.weights()
+    whole.edges()
+    whole.placebo()
+    whole.runtime()
+    whole.over_time()
     whole.against()
     whole.claims()
     report.note(

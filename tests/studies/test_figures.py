@@ -85,6 +85,7 @@ def test_two_sets_of_runs():
     assert difference_interval([2.0, 2.0], [1.0, 1.0])[:3] == (1, 1, 1)
     ratio = ratio_interval([8.0, 8.0], [2.0, 2.0])
     assert ratio[:3] == pytest.approx((4, 4, 4))
-    assert math.isnan(ratio_interval([8.0], [2.0, 2.0]).value)
+    assert ratio_interval([8.0], [2.0, 2.0]) == (pytest.approx(4), 0, math.inf, 1)
+    assert math.isnan(ratio_interval([], [2.0]).value)
     assert ratio_interval([1e-300, 1e300], [1.0, 1.0]).high == math.inf
     assert ratio_interval([], [1.0]).n == 0

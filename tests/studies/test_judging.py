@@ -7,6 +7,7 @@ import pytest
 from bench.studies import judging
 from bench.studies.cases import Case
 from bench.studies.generated_runs import GeneratedRun
+from bench.studies.stragglers import longer, met_by_placebo
 
 TOPICS = ["cpu", "disk", "network"]
 
@@ -31,6 +32,23 @@ def test_counts():
     assert judging.seconds([one], [{}]) == (0, 0, 17)
     assert judging.wrong_blame([one], [named], TOPICS) == (1, 2)
     assert math.isnan(judging.tpr(judging.counts_of([case("b", "none", {})], [{}], "effect", TOPICS).sum(axis=0)))
+
+
+def test_a_fault_that_was_not_there():
+    """Moved from the first worker to the second it meets one straggler there in time, which no such fault met."""
+    one = case("a", "cpu", {"1": (1, ["cpu"]), "2": (1, []), "3": (1, []), "4": (1, ["cpu"])})
+    stragglers = [["1", "w1", 0, 9, 2], ["2", "w2", 5, 9, 2], ["3", "w2", 20, 29, 2], ["4", "w2", 5, 9, 2]]
+    timeline = {"loads": {"w1": {}, "w2": {}}, "injections": [["w1", "cpu", 0, 10]], "stragglers": stragglers}
+    assert met_by_placebo(one._replace(timeline=timeline)) == [("2", "cpu")]
+    assert met_by_placebo(one) == []
+
+
+def test_how_much_longer():
+    def took(seconds):
+        return case("a", "cpu", {})._replace(timeline={"seconds": seconds})
+
+    ours = longer([took(20), took(30), took(40)], [took(10), took(10)])
+    assert ours.value == 3 and 2 <= ours.low <= ours.high <= 4
 
 
 def test_what_counts_neither_way():

@@ -8,6 +8,7 @@ import pytest
 from bench.studies import loop_runs
 from bench.studies.loop import add_claims, done_text, expected_s, saved_s
 from bench.studies.loop_runs import fix_of, spread
+from script.hdfs.jars import ClusterError
 from script.spark.truth import Task
 from script.spark.verdicts import rules_text
 
@@ -103,6 +104,11 @@ def test_the_deviation_is_of_the_stage_that_took_most():
         return Task(0, stage, 0, 0, "", 0, seconds * 1000, True, {"Input Metrics": {"Bytes Read": read}})
 
     assert spread([task(1, 9, 10), task(1, 1, 30), task(2, 1, 1), task(2, 1, 99)]) == 0.5
+
+
+def test_a_job_that_there_is_not(tmp_path):
+    with pytest.raises(ClusterError, match="--only sort: the jobs are slow-disk, lr, nweight"):
+        loop_runs.record(None, tmp_path, only="sort")
 
 
 def test_advice_of_several_runs():

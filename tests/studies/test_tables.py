@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.studies import main as main_module
 from bench.studies.cases import SUFFIX, generated, read
-from bench.studies.main import main
+from bench.studies.main import main, parse, parts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests/data/studies"
@@ -21,6 +22,7 @@ STUDIES = {
     "recorded-stragglers": ["--from", KEPT / "recorded-runs"],
     "bottleneck": ["--from", KEPT / "load"],
     "loop": [],
+    "workloads": [],
 }
 
 
@@ -73,12 +75,28 @@ def test_no_loads(tmp_path):
     assert "has no recorded loads (*.run.json.gz): bench/study record load makes some" in str(ended.value)
 
 
+def test_all_is_of_what_is_kept(tmp_path):
+    """Without --from; with it of the folders that record leaves, and what is drawn."""
+    every = parts_of(parse(["all"]))
+    assert {name for name, *_ in every} == set(main_module.STUDIES)
+    assert all(recorded is None or list(recorded.glob("*.gz")) for _, recorded, *_ in every)
+    assert len({called for *_, called in every}) == len(every)
+    (tmp_path / "load").mkdir()
+    some = parts_of(parse(["all", "--from", str(tmp_path), "--runs", "7"]))
+    assert some == [
+        ("operations", None, 7, "operations"),
+        ("sampling", None, 7, "sampling"),
+        ("bottleneck", tmp_path / "load", 7, "bottleneck"),
+    ]
+
+
 def test_what_cannot_be(tmp_path, capsys):
     for arguments, said in (
         (["weather"], "invalid choice: 'weather'"),
         (["operations", "--runs", "0"], "--runs: at least 1"),
         (["sampling", "load"], "load: says what is recorded, of record"),
         (["sampling", "--from", str(tmp_path)], "--from: names a folder"),
+        (["record", "load", "--only", "lr"], "--only: is of record loop"),
         (["stragglers", "--from", str(tmp_path / "nowhere")], "--from: names a folder"),
         (["operations", "--build", str(tmp_path)], "there is no plumb in"),
     ):
