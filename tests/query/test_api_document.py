@@ -128,6 +128,8 @@ def test_no_field_is_described_in_vain():
         # of stages of more than 5,000 tasks; of links that are guesses
         "tasks_not_read",
         "confidence",
+        # of ten instances and more: tests/query/test_diagnoses.c
+        "silhouettes",
         # of large clusters: bench/bench_nodes.c
         "sampled",
         "cut",

@@ -296,7 +296,19 @@ static void test_operations(void) {
     const json_t *clusters = json_object_get(stage, "clusters");
     g_assert_nonnull(clusters);
     assert_near(json_object_get(clusters, "apart"), "ThreadNum", 0);
+    g_assert_null(json_object_get(clusters, "silhouettes")); /* of two instances */
     fixture_check_document("operations", answer);
+
+    json_auto_t *half = fixture_answer(&fixture, "operations", "app=latest&top=50%&stage=2");
+    clusters = json_object_get(json_array_get(json_object_get(half, "stages"), 0), "clusters");
+    const json_t *silhouettes = json_object_get(clusters, "silhouettes");
+    g_assert_nonnull(silhouettes);
+    const char *k;
+    json_t *value;
+    json_object_foreach((json_t *)silhouettes, k, value) {
+        g_assert_cmpfloat(json_number_value(value), >=, -1);
+        g_assert_cmpfloat(json_number_value(value), <=, 1);
+    }
 
     json_auto_t *all = fixture_answer(&fixture, "operations", "app=latest&top=100%&limit=5&stage=2&clusters=false");
     stage = json_array_get(json_object_get(all, "stages"), 0);
