@@ -14,6 +14,7 @@ import { dayTime } from '../../text/times.ts'
 import { age, bytes, count, duration, perS } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
+import { lossesOf, spansLost } from './losses.ts'
 
 const FATES: readonly (readonly [string, string, string])[] = [
   ['stored', t('stored'), t('in the store, with their traces')],
@@ -61,24 +62,8 @@ function Flow({ account }: { account: Account }): VNode {
   )
 }
 
-function losses(receiver: ReceiverStatus): { where: string; reason: string; number: number }[] {
-  const kinds: [string, Record<string, number>][] = [
-    [t('spans refused'), receiver.refused],
-    [t('frames not taken'), receiver.rejected_frames],
-    [t('connections closed'), receiver.refused_connections],
-    [t('HTTP requests'), receiver.rejected_http],
-  ]
-  const rows = kinds.flatMap(([where, reasons]) =>
-    Object.entries(reasons).map(([reason, number]) => ({ where, reason, number })),
-  )
-  const drops = new Map<string, number>()
-  for (const sender of receiver.senders)
-    for (const [reason, spans] of Object.entries(sender.drops)) drops.set(reason, (drops.get(reason) ?? 0) + spans)
-  return [...rows, ...[...drops].map(([reason, number]) => ({ where: t('dropped by senders'), reason, number }))]
-}
-
 function Losses({ receiver }: { receiver: ReceiverStatus }): VNode {
-  const rows = losses(receiver)
+  const rows = lossesOf(receiver)
   if (rows.length === 0)
     return (
       <p class="good-text">
@@ -175,8 +160,7 @@ function sentence(data: StatusAnswer | undefined): VNode | undefined {
         {tx('plumbd takes no spans: {reason}.', { reason: visible(receiver.reason ?? t('not ready')) })}
       </span>
     )
-  const lost = losses(receiver).filter(({ where }) => where.includes('spans') || where.includes('senders'))
-  const total = lost.reduce((sum, { number }) => sum + number, 0)
+  const total = spansLost(receiver)
   return (
     <>
       {tx('plumbd takes {spansPerS}. {more}', {
