@@ -2,8 +2,11 @@
 
 import type { ComponentChildren, VNode } from 'preact'
 import { Fragment } from 'preact'
+import { useRef } from 'preact/hooks'
 import { go, value } from '../app/address.ts'
+import { live } from '../app/live.ts'
 import { Exported } from './export.tsx'
+import { inOrderOf } from './order.ts'
 
 export interface Column<T> {
   readonly key: string
@@ -36,6 +39,17 @@ function Head<T>({ column, sorted }: { column: Column<T>; sorted: string }): VNo
   )
 }
 
+/** While the page is live, rows stay in their order where a reader's pointer or focus is: new ones come behind. */
+function useHeldRows<T>(rows: readonly T[], keyOf: (row: T) => string, sorted: string) {
+  const box = useRef<HTMLDivElement>(null)
+  const shown = useRef({ sorted, keys: [] as readonly string[] })
+  const isHeld = (): boolean => box.current?.matches(':hover, :focus-within') === true
+  const held = live.value && shown.current.sorted === sorted && isHeld()
+  const ordered = held ? inOrderOf(shown.current.keys, rows, keyOf) : rows
+  shown.current = { sorted, keys: ordered.map(keyOf) }
+  return { box, ordered }
+}
+
 export function Table<T>(props: {
   label: string
   columns: readonly Column<T>[]
@@ -48,9 +62,10 @@ export function Table<T>(props: {
   rowClass?: (row: T) => string
 }): VNode {
   const sorted = value('sort') ?? props.defaultSort ?? ''
+  const { box, ordered } = useHeldRows(props.rows, props.rowKey, sorted)
   return (
     <Exported name={props.label} table>
-      <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={props.label} ref={box}>
         <table>
           <caption class="unseen">{props.label}</caption>
           <thead>
@@ -61,7 +76,7 @@ export function Table<T>(props: {
             </tr>
           </thead>
           <tbody>
-            {props.rows.map((row) => (
+            {ordered.map((row) => (
               <Fragment key={props.rowKey(row)}>
                 <tr class={props.rowClass?.(row) ?? ''}>
                   {props.columns.map((column) => (
