@@ -18,6 +18,10 @@ SCREENSHOTS = ROOT / "build/screenshots"
 AXE = ROOT / "ui/node_modules/axe-core/axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WINDOW = {"width": 1440, "height": 900}
+ASKED = """() => performance.getEntriesByType('resource').filter((one) => one.name.includes('/api/v1/'))
+  .map((one) => [one.name.split('/api/v1/')[1], one.decodedBodySize])"""
+# Of a view at once, with what the frame asks (ui/DESIGN.md); one with an open row and the like asks more.
+QUESTIONS, ANSWER_BYTES = 5, 1_000_000
 # PLUMB_UI_LATE_S=0.3 makes each answer late: a test that reads the page before it is whole then fails every time.
 LATE_S = float(os.environ.get("PLUMB_UI_LATE_S", "0"))
 
@@ -116,6 +120,19 @@ class Page:
             assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found["violations"]] == []
             passed.append(len(found["passes"]))
         return passed
+
+    def fits_narrow_windows(self, name):
+        """Nothing of it is wider than half a screen, or a telephone; with a picture of each."""
+        for width in (800, 360):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            self.settle()
+            self.page.screenshot(path=SCREENSHOTS / f"{name}-{width}.png", full_page=True)
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width
+
+    def asks_little(self, questions):
+        """Of the page that was opened: few questions, with answers of one megabyte at most."""
+        asked = self.page.evaluate(ASKED)
+        assert len(asked) <= questions and all(size <= ANSWER_BYTES for _, size in asked), asked
 
     def text(self, selector):
         return self.page.locator(selector).inner_text()

@@ -241,10 +241,12 @@ class Application:
             )
             return number
 
-        root = call("SparkTask", client, begin, length)
+        key = len(FUNCTIONS) + WORKERS + load.DATANODES
+        who = [(key + 1, self.app), (key + 2, str(task))]
+        root = call("SparkTask", client, begin, length, annotations=who)
         scan = call("RDD:", client, begin + 5 * MS, sum(took for _, took in reads) + 60 * MS, root)
         at = begin + 10 * MS
-        size = [(len(FUNCTIONS) + WORKERS + load.DATANODES, "1048576")]
+        size = [(key, "1048576")]
         for node, took in reads:
             tracer = len(FUNCTIONS) + WORKERS + node - 1
             read = call("DFSInputStream#byteArrayRead", client, at, took + 6 * MS, scan, annotations=size)
@@ -288,6 +290,8 @@ def send(plumbd, plumb, folder, now_ns=None):
         *(f"FSClient/{worker_of(i + 1)}/{700 + i}" for i in range(WORKERS)),
         *(f"DataNode/{load.host_of(i)}/{2000 + i}" for i in range(1, load.DATANODES + 1)),
         "bytes",
+        "application",
+        "taskAttemptId",
     )
     with Sender(plumbd) as sender:
         assert sender.deliver(made.spans, strings=strings).status == OK

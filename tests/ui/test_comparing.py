@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tests.ui import load, spark
-from tests.ui.conftest import SCREENSHOTS
+from tests.ui.conftest import QUESTIONS
 from tests.ui.test_views import digits
 
 SLOW_HOST = load.host_of(load.SLOW)
@@ -53,17 +53,18 @@ NAMES = ["hosts", "host", "diff", "diff-hosts", "diff-traces", "operations", "fu
 NAMES += ["overview-marks", "app-busy", "stage-cause"]
 
 
+MORE_QUESTIONS = {"overview-marks": 8, "app-busy": 9, "function-open": 9, "host": 6, "stage-cause": 6}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_view_is_accessible(name, busy, ask_plumb, open_page):
     """In both themes, with a picture of each; and nothing of it is wider than a telephone."""
     view, values = addresses(busy, ask_plumb)[name]
     page = open_page(busy, color_scheme="light", reduced_motion="reduce")
     page.open(view, **values)
+    page.asks_little(MORE_QUESTIONS.get(name, QUESTIONS))
     assert min(page.look_at_both_themes(name)) > 10
-    page.page.set_viewport_size({"width": 390, "height": 800})
-    page.settle()
-    page.page.screenshot(path=SCREENSHOTS / f"{name}-narrow.png", full_page=True)
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.fits_narrow_windows(name)
 
 
 def test_hosts_agree_with_plumb(busy, ask_plumb, open_page):

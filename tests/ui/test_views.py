@@ -8,6 +8,7 @@ import pytest
 
 from tests.receiver.sender import OK, Sender, span
 from tests.ui import load
+from tests.ui.conftest import QUESTIONS
 
 SLOW_HOST = load.host_of(load.SLOW)
 
@@ -56,13 +57,18 @@ NAMES = [
 ]
 
 
+MORE_QUESTIONS = {"overview": 8, "overview-cell": 11, "trace": 7, "trace-lanes": 7, "app": 8}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_view_is_accessible(name, cluster, ask_plumb, open_page):
-    """In both themes, and leaves pictures of itself in build/screenshots."""
+    """In both themes and in narrow windows, and leaves pictures of itself in build/screenshots."""
     view, values = addresses(cluster, ask_plumb)[name]
     page = open_page(cluster, color_scheme="light", reduced_motion="reduce")
     page.open(view, **values)
+    page.asks_little(MORE_QUESTIONS.get(name, QUESTIONS))
     assert min(page.look_at_both_themes(name)) > 10
+    page.fits_narrow_windows(name)
 
 
 def test_the_overview_names_the_slow_host(cluster, open_page):
@@ -107,7 +113,7 @@ def test_spark_agrees_with_plumb(cluster, ask_plumb, open_page):
     judged = ask_plumb(cluster, "apps", "--advice")["apps"][0]["advice"]
     said = [judged["severity"], *([judged["rule"]] if "rule" in judged else [])]
     assert page.cells("Applications")[0][-1] == ", ".join(said)
-    page.page.get_by_role("link", name=app["name"]).click()
+    page.page.locator("tbody").get_by_role("link", name=app["name"]).click()
     page.page.locator("h1", has_text=app["app"]).wait_for()
     page.settle()
     found = page.page.locator(".findings > li > b").all_inner_texts()

@@ -21,6 +21,15 @@ addEventListener('hashchange', () => {
   if (formatRoute(now) !== formatRoute(route.value)) route.value = now
 })
 
+let traversed = false
+// Not in every browser yet: there, all is taken for new.
+;(window as unknown as { navigation?: EventTarget }).navigation?.addEventListener('navigate', (event) => {
+  traversed = (event as unknown as { navigationType?: string }).navigationType === 'traverse'
+})
+
+/** The address was come to through the history: the browser has the place on the page where a reader was. */
+export const wentBack = (): boolean => traversed
+
 /** What every view keeps when another one is gone to. */
 const KEPT = ['since', 'until']
 

@@ -17,6 +17,8 @@ export interface Answer<T> {
   readonly error?: string
   /** plumbd is away: it is asked until it is back. */
   readonly gone: boolean
+  /** There is no such thing as is asked for. */
+  readonly unknown?: boolean
   /** Of data: performance.now(). */
   readonly answeredAt: number
 }
@@ -69,7 +71,8 @@ async function askUntilAnswered<T>(
         await pause(BUSY_PAUSE_MS, signal)
       } else {
         const why = error instanceof Error ? error.message : String(error)
-        tell((answer) => ({ path, loading: false, gone: false, answeredAt: answer.answeredAt, error: why }))
+        const unknown = error instanceof Refused && error.status === 404
+        tell((answer) => ({ path, loading: false, gone: false, unknown, answeredAt: answer.answeredAt, error: why }))
         return
       }
     }

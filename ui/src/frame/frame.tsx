@@ -1,9 +1,9 @@
 // Around every view: where one can go, the period, and how things are shown.
 
 import type { VNode } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { StatusAnswer } from '../api/answers.ts'
-import { linkTo, route } from '../app/address.ts'
+import { linkTo, route, wentBack } from '../app/address.ts'
 import { live } from '../app/live.ts'
 import { useQuestion } from '../app/question.ts'
 import { storeStatus } from '../app/store.ts'
@@ -14,6 +14,8 @@ import { Choices } from './choices.tsx'
 import { Help, helpShown } from './help.tsx'
 import { PeriodBar } from './period-bar.tsx'
 import { Search } from './search.tsx'
+
+const focusView = (options: FocusOptions = {}): void => document.getElementById('view')?.focus(options)
 
 function Menu({ now }: { now: ViewOf | undefined }): VNode {
   return (
@@ -29,7 +31,7 @@ function Menu({ now }: { now: ViewOf | undefined }): VNode {
 
 function Unknown({ name }: { name: string }): VNode {
   return (
-    <main class="view" id="view">
+    <main class="view" id="view" tabIndex={-1}>
       <h1>{tx('There is no view “{name}”', { name })}</h1>
       <p>{t('The address may come from another version of the page. The menu has all views of this one.')}</p>
     </main>
@@ -46,8 +48,20 @@ function StateOfPlumbd({ answer }: { answer: ReturnType<typeof useQuestion<Statu
   return <></>
 }
 
+/** A reader who went to another view reads it from its top; who came by keys or listens is in it. Not of the first. */
+function useBeginOfView(place: string): void {
+  const last = useRef(place)
+  useEffect(() => {
+    if (last.current === place) return
+    last.current = place
+    if (!wentBack()) scrollTo(0, 0)
+    if (document.activeElement === null || document.activeElement === document.body) focusView({ preventScroll: true })
+  }, [place])
+}
+
 export function Frame(): VNode {
   const name = route.value.view
+  useBeginOfView(`${name}/${route.value.id}`)
   const view = VIEWS.find((one) => one.name === name)
   const status = useQuestion<StatusAnswer>('status', {})
   useEffect(() => {
@@ -63,7 +77,7 @@ export function Frame(): VNode {
         href="#view"
         onClick={(event) => {
           event.preventDefault()
-          document.getElementById('view')?.focus()
+          focusView()
         }}
       >
         {t('To the view')}

@@ -1,33 +1,84 @@
-// One field for ids, paths, applications and names.
+// One field for ids, paths, applications, hosts and functions.
 
 import type { VNode } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import type { NamesAnswer } from '../api/answers.ts'
+import { ask, questionPath, type Parameters } from '../api/ask.ts'
+import type { AppsAnswer } from '../api/spark.ts'
 import { linkTo } from '../app/address.ts'
+import { askedPeriod } from '../app/period.ts'
+import { useWaiting } from '../app/question.ts'
 import { t } from '../text/t.ts'
+import { placeOfName, placeOfText, type Place } from './place.ts'
 
 export const SEARCH_FIELD = 'search'
+const NAMES = '20'
+const APPS = '200'
 
-/** Where a text leads to. */
-export function placeOf(text: string): readonly [view: string, id: string, values: Record<string, string>] {
-  if (/^[0-9a-f]{16}$|^[0-9a-f]{32}$/i.test(text)) return ['trace', text.toLowerCase(), {}]
-  if (/^(app|application|local)[-_]\d/.test(text)) return ['app', text, {}]
-  if (text.startsWith('/') || text.includes('://')) return ['traces', '', { path: text.replace(/^\w+:\/\/[^/]*/, '') }]
-  return ['functions', '', { find: text }]
+/** undefined: there is no answer. A search goes on without it. */
+async function answerOf<T>(question: string, parameters: Parameters, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return (await ask(questionPath(question, parameters), signal)) as T
+  } catch {
+    return undefined
+  }
+}
+
+async function namesWith(text: string, kind: 'host' | 'function', signal: AbortSignal): Promise<string[]> {
+  const asked = { ...askedPeriod(), kind, text, limit: NAMES }
+  const answer = await answerOf<NamesAnswer>('names', asked, signal)
+  return (answer?.names ?? []).map((row) => row.name)
+}
+
+async function findPlace(text: string, signal: AbortSignal): Promise<Place> {
+  const [hosts, functions, apps] = await Promise.all([
+    namesWith(text, 'host', signal),
+    namesWith(text, 'function', signal),
+    answerOf<AppsAnswer>('apps', { limit: APPS }, signal),
+  ])
+  return placeOfName(text, { hosts, functions, apps: apps?.apps ?? [] })
+}
+
+/** Goes to where a text leads, unless another one is looked for meanwhile. */
+function useSearch(): { searching: boolean; search: (text: string) => void } {
+  const before = useRef<AbortController>(undefined)
+  const [searching, setSearching] = useState(false)
+  useWaiting(searching)
+  const go = ({ view, id, values }: Place): void => void (location.hash = linkTo(view, id, values))
+  const search = (text: string): void => {
+    before.current?.abort()
+    const abort = new AbortController()
+    before.current = abort
+    const place = placeOfText(text)
+    if (place !== undefined) {
+      setSearching(false)
+      go(place)
+      return
+    }
+    setSearching(true)
+    void findPlace(text, abort.signal).then((found) => {
+      if (abort.signal.aborted) return
+      setSearching(false)
+      go(found)
+    })
+  }
+  return { searching, search }
 }
 
 export function Search(): VNode {
   const field = useRef<HTMLInputElement>(null)
+  const { searching, search } = useSearch()
   return (
     <form
       class="search"
       role="search"
+      aria-busy={searching}
       onSubmit={(event) => {
         event.preventDefault()
         const text = field.current?.value.trim() ?? ''
         if (text === '') return
-        const [view, id, values] = placeOf(text)
-        location.hash = linkTo(view, id, values)
         field.current?.blur()
+        search(text)
       }}
     >
       <input
@@ -35,8 +86,8 @@ export function Search(): VNode {
         id={SEARCH_FIELD}
         type="search"
         spellcheck={false}
-        aria-label={t("Search: a trace id, an application, /a/path, or a part of a function's name")}
-        placeholder={t('trace id, app, /path, function   ( / )')}
+        aria-label={t('Search: a trace id, /a/path, or a name, or a part of one, of a function, host or application')}
+        placeholder={t('function, host, app, /path, trace id   ( / )')}
       />
     </form>
   )

@@ -2,9 +2,10 @@
 
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { go } from '../app/address.ts'
+import type { Period } from '../api/answers.ts'
+import { go, value } from '../app/address.ts'
 import { zone, zoneName } from '../app/choices.ts'
-import { EVERYTHING, askedPeriod } from '../app/period.ts'
+import { EVERYTHING, absolute, askedPeriod, nowNs } from '../app/period.ts'
 import { askAgain, type Answer } from '../app/question.ts'
 import { storeStatus } from '../app/store.ts'
 import { t, tx } from '../text/t.ts'
@@ -24,10 +25,21 @@ export function Skeleton({ lines = 8 }: { lines?: number }): VNode {
   )
 }
 
-function Failed({ error }: { error: string }): VNode {
+const isSet = (name: string): boolean => value(name) !== undefined
+
+function WithoutFilters({ names }: { names: readonly string[] }): VNode {
+  return (
+    <button type="button" onClick={() => go(Object.fromEntries(names.map((name) => [name, undefined])))}>
+      {t('Without the filters')}
+    </button>
+  )
+}
+
+function Failed({ error, filters }: { error: string; filters: readonly string[] }): VNode {
   return (
     <div class="notice bad" role="alert">
       <p>{error}</p>
+      {filters.length > 0 && <WithoutFilters names={filters} />}
       <button type="button" onClick={askAgain}>
         {t('Ask again')}
       </button>
@@ -58,21 +70,23 @@ function GoneNotice({ answer }: { answer: Answer<unknown> }): VNode {
   )
 }
 
-/** children: what is drawn of an answer. */
+/** children: what is drawn of an answer. names: parameters that name what may not be there. */
 export function Shown<T>({
   answer,
   lines,
+  names = [],
   children,
 }: {
   answer: Answer<T>
   lines?: number
+  names?: readonly string[]
   children: (data: T) => ComponentChildren
 }): VNode {
-  const { data, error, gone, loading } = answer
+  const { data, error, gone, loading, unknown } = answer
   return (
     <>
       {gone && <GoneNotice answer={answer} />}
-      {error !== undefined && !gone && <Failed error={error} />}
+      {error !== undefined && !gone && <Failed error={error} filters={unknown === true ? names.filter(isSet) : []} />}
       {data !== undefined && <div class={gone ? 'old' : loading ? 'again' : ''}>{children(data)}</div>}
       {data === undefined && error === undefined && <Skeleton {...(lines === undefined ? {} : { lines })} />}
     </>
@@ -109,6 +123,26 @@ function PeriodHelp(): VNode {
   )
 }
 
+/** More than the minutes that every period is widened by. */
+const WIDENED_NS = 120_000_000_000n
+
+/** Where statistics by the minute have expired, an answer is of whole hours or days. */
+export function Widened({ answer }: { answer: Period }): VNode {
+  const asked = absolute(nowNs())
+  const { since_time_ns: since, until_time_ns: until } = answer
+  if (asked === undefined || since === undefined || until === undefined) return <></>
+  if (until - since <= asked.untilNs - asked.sinceNs + WIDENED_NS) return <></>
+  return (
+    <p class="more">
+      {t('Statistics of that time are kept by the hour or day: these are of {since} to {until} {zoneName}.', {
+        since: dayTime(since, zone.value),
+        until: dayTime(until, zone.value),
+        zoneName: zoneName(),
+      })}
+    </p>
+  )
+}
+
 /** what: "No calls". filters: names of the parameters that may be the reason. */
 export function Empty({ what, filters = [] }: { what: string; filters?: readonly string[] }): VNode {
   const nothing = storeStatus.value?.store.traces === 0
@@ -127,9 +161,7 @@ export function Empty({ what, filters = [] }: { what: string; filters?: readonly
       )}
       {!nothing && filters.length > 0 && (
         <p class="buttons">
-          <button type="button" onClick={() => go(Object.fromEntries(filters.map((name) => [name, undefined])))}>
-            {t('Without the filters')}
-          </button>
+          <WithoutFilters names={filters} />
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { AppAdvice, AppRow, AppsAnswer } from '../../api/spark.ts'
-import { linkTo, value } from '../../app/address.ts'
+import { go, linkTo, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion, useQuestionOnce } from '../../app/question.ts'
 import { Shown } from '../../parts/states.tsx'
@@ -76,6 +76,20 @@ function NoApps(): VNode {
   )
 }
 
+function sentence(answer: AppsAnswer | undefined): VNode | undefined {
+  const newest = answer?.apps[0]
+  if (answer === undefined || newest === undefined) return undefined
+  const running = answer.apps.filter((row) => row.state === 'running').length
+  return (
+    <>
+      {tx('The newest is {name}. {running}', {
+        name: <a href={linkTo('app', newest.app)}>{visible(newest.name ?? newest.id)}</a>,
+        running: running === 0 ? t('None of them runs.') : t('Running now: {running}.', { running: count(running) }),
+      })}
+    </>
+  )
+}
+
 export function AppsView(): VNode {
   const parameters = { limit: value('limit') ?? LIMIT }
   const answer = useQuestion<AppsAnswer>('apps', parameters)
@@ -88,6 +102,7 @@ export function AppsView(): VNode {
     <View
       title={t('Applications')}
       question={t('What ran on Spark?')}
+      sentence={sentence(answer.data)}
       asked={[
         { question: 'apps', parameters },
         { question: 'apps', parameters: advisedAsked },
@@ -110,7 +125,14 @@ export function AppsView(): VNode {
                 rows={data.apps}
                 rowKey={(row) => row.app}
               />
-              {data.more === true && <p class="more">{tx('The newest {apps}.', { apps: count(data.apps.length) })}</p>}
+              {data.more === true && (
+                <p class="more">
+                  {tx('The newest {apps}.', { apps: count(data.apps.length) })}{' '}
+                  <button type="button" onClick={() => go({ limit: '0' })}>
+                    {t('Show all')}
+                  </button>
+                </p>
+              )}
             </>
           )
         }

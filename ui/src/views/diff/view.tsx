@@ -230,7 +230,7 @@ export function DiffView(): VNode {
     <View
       title={t('Diff')}
       question={t('What became slower?')}
-      {...(answer.data === undefined || sides === undefined
+      {...(answer.data === undefined || sides === undefined || answer.data.rows.length === 0
         ? {}
         : { sentence: <Sentence answer={answer.data} sides={sides} /> })}
       asked={sides === undefined ? [] : [{ question: 'diff', parameters }]}
@@ -255,7 +255,7 @@ export function DiffView(): VNode {
       {sides === undefined ? (
         <Unchosen />
       ) : (
-        <Shown answer={answer} lines={12}>
+        <Shown answer={answer} lines={12} names={['host', 'a', 'b']}>
           {(data) => <Rows answer={data} sides={sides} />}
         </Shown>
       )}

@@ -3,11 +3,14 @@
 import type { VNode } from 'preact'
 import type { Pattern, PatternNode } from '../../api/answers.ts'
 import { go, linkTo, refine, value, values } from '../../app/address.ts'
+import { askedPeriod } from '../../app/period.ts'
 import { Strip, logDomain, type Domain } from '../../marks/strip.tsx'
 import { Name, Opener } from '../../parts/bits.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Icicle } from '../../parts/icicle.tsx'
 import { Facts, factsOf } from '../../parts/measure.tsx'
+import { Spread, type SpreadAsked } from '../../parts/spreading.tsx'
+import { Sames } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import type { Width } from '../../timeline/icicle.ts'
 import { bytes, count, duration, meanResolution, share } from '../../text/units.ts'
@@ -25,7 +28,29 @@ function tracesLink(pattern: Pattern, node: PatternNode, slowest: boolean): stri
   })
 }
 
-function NodePanel({ pattern, node }: { pattern: Pattern; node: PatternNode }): VNode {
+/** Of a stored pattern and all hosts: of what was merged here, and of one host, there are sums only. */
+function spreadAsked(pattern: Pattern, number: number): SpreadAsked | undefined {
+  if (pattern.merged !== undefined || value('host') !== undefined) return undefined
+  return { ...askedPeriod(), pattern: pattern.pattern, node: String(number) }
+}
+
+function NodeSpreads({ node, asked }: { node: PatternNode; asked: SpreadAsked }): VNode {
+  return (
+    <>
+      <h4>{t('How its calls are spread')}</h4>
+      <Spread of="duration" asked={asked} />
+      {node.bytes !== undefined && <Spread of="bytes" asked={asked} />}
+      {node.rate !== undefined && <Spread of="rate" asked={asked} />}
+      <div class="sames">
+        <Sames asked={[{ question: 'distribution', parameters: asked }]} />
+      </div>
+    </>
+  )
+}
+
+function NodePanel({ pattern, number }: { pattern: Pattern; number: number }): VNode {
+  const node = pattern.nodes[number]!
+  const asked = node.calls > 0 ? spreadAsked(pattern, number) : undefined
   return (
     <section class="panel" aria-label={t('The call that is chosen')}>
       <h3>
@@ -51,6 +76,7 @@ function NodePanel({ pattern, node }: { pattern: Pattern; node: PatternNode }): 
       {node.hosts.length > 0 && (
         <p class="quiet-text">{tx('ran on {hosts}', { hosts: node.hosts.map(visible).join(', ') })}</p>
       )}
+      {asked !== undefined && <NodeSpreads node={node} asked={asked} />}
     </section>
   )
 }
@@ -160,7 +186,7 @@ function Opened({ pattern }: { pattern: Pattern }): VNode {
         <Exported name="calls" table>
           <TreeTable nodes={pattern.nodes} chosen={chosen} />
         </Exported>
-        <NodePanel pattern={pattern} node={pattern.nodes[chosen]!} />
+        <NodePanel pattern={pattern} number={chosen} />
       </div>
     </>
   )

@@ -7,7 +7,7 @@ import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Chips, Choice, RoleChoice } from '../../parts/bits.tsx'
 import { NameField } from '../../parts/name-field.tsx'
-import { Empty, Shown } from '../../parts/states.tsx'
+import { Empty, Shown, Widened } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
 import { count, duration, share } from '../../text/units.ts'
@@ -82,6 +82,7 @@ function Patterns({ answer }: { answer: ForestAnswer }): VNode {
   const name = value('function')
   return (
     <>
+      <Widened answer={answer} />
       {name !== undefined && <Callers answer={answer} name={name} />}
       {answer.patterns.map((pattern: Pattern, i) => (
         <PatternCard
@@ -150,7 +151,7 @@ export function ForestView(): VNode {
         ]}
       />
       <Excluded />
-      <Shown answer={answer} lines={12}>
+      <Shown answer={answer} lines={12} names={['host', 'pattern']}>
         {(data) => <Patterns answer={data} />}
       </Shown>
     </View>

@@ -7,26 +7,18 @@ import type { MarksAnswer } from '../../api/marks.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion, type Answer } from '../../app/question.ts'
 import { Curve, type Line } from '../../marks/curve.tsx'
-import { Histogram } from '../../marks/histogram.tsx'
 import { LatencyMap, latencyData, type Area } from '../../parts/latency.tsx'
-import { curveData, histogramData } from '../../parts/data-of.ts'
+import { curveData } from '../../parts/data-of.ts'
 import { Exported } from '../../parts/export.tsx'
 import { bandsOf } from '../../parts/marks.tsx'
+import { Spread, Spreading, WRITE, type SpreadAsked } from '../../parts/spreading.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Sames } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
-import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
+import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 
 const HOSTS = '8'
-
-type Of = 'duration' | 'bytes' | 'rate'
-
-const WRITE: Readonly<Record<Of, (value: number) => string>> = {
-  duration: (ns) => duration(ns).replace(/\.\d+/, ''),
-  bytes,
-  rate: bytesPerS,
-}
 
 function linesOf(answer: SeriesAnswer, label: string, number: number): Line[] {
   const row = answer.series[0]
@@ -37,17 +29,6 @@ function linesOf(answer: SeriesAnswer, label: string, number: number): Line[] {
     value: row.values[i]!,
   }))
   return [{ label, className: `line-${number}`, points }]
-}
-
-/** The whole period in one: the columns of the map, summed. */
-function sharesOf(answer: DistributionAnswer): number[] {
-  const counts = new Array<number>(Math.max(0, answer.edges.length - 1)).fill(0)
-  let calls = 0
-  for (const column of answer.columns) {
-    calls += column.calls
-    column.at.forEach((bin, i) => (counts[bin] = (counts[bin] ?? 0) + column.counts[i]!))
-  }
-  return counts.map((part) => part / Math.max(1, calls))
 }
 
 function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNode {
@@ -81,34 +62,7 @@ function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNo
   )
 }
 
-function Spreading(props: { of: Of; data: DistributionAnswer; name: string; label: string }): VNode {
-  const { of, data } = props
-  const layers = [{ label: props.name, className: 'layer-one', shares: sharesOf(data) }]
-  return (
-    <Exported name={props.label} data={() => histogramData(data.edges, layers, WRITE[of])}>
-      <Histogram edges={data.edges} layers={layers} write={WRITE[of]} label={props.label} />
-    </Exported>
-  )
-}
-
-function Spread({ of, asked }: { of: Of; asked: Record<string, string | undefined> }): VNode {
-  const answer = useQuestion<DistributionAnswer>('distribution', { ...asked, of })
-  return (
-    <Shown answer={answer} lines={3}>
-      {(data) =>
-        data.columns.length === 0 ? (
-          <p class="more">{t('No call recorded bytes.')}</p>
-        ) : (
-          <Spreading of={of} data={data} name={of} label={t('How calls are spread by {of}', { of })} />
-        )
-      }
-    </Shown>
-  )
-}
-
-type AskedOf = Record<string, string | undefined>
-
-function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAnswer>; name: string }): VNode {
+function OverTime({ asked, mean, name }: { asked: SpreadAsked; mean: Answer<SeriesAnswer>; name: string }): VNode {
   const high = useQuestion<SeriesAnswer>('series', { ...asked, field: 'q95_ns' })
   const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod(), host: asked.host })
   return (
@@ -165,7 +119,7 @@ function slowestLink(row: FunctionRow): string {
 const LATENCY = t('Durations over time')
 const COUNTED = [t('call'), t('calls')] as const
 
-function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: AskedOf }): VNode {
+function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: SpreadAsked }): VNode {
   return (
     <div>
       <h3>{tx('Durations of {calls} calls', { calls: count(row.calls) })}</h3>

@@ -7,7 +7,7 @@ import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { logDomain, type Domain } from '../../marks/strip.tsx'
 import { Bar, ByHostChoice, Chips, Choice, Name, Opener, RoleChoice } from '../../parts/bits.tsx'
-import { Empty, Shown } from '../../parts/states.tsx'
+import { Empty, Shown, Widened } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
 import { t, tx } from '../../text/t.ts'
@@ -179,37 +179,54 @@ function Tools(): VNode {
   )
 }
 
+function More({ answer }: { answer: FunctionsAnswer }): VNode {
+  if (answer.more !== true) return <></>
+  return (
+    <p class="more">
+      {tx('The first {functions} rows.', { functions: count(answer.functions.length) })}{' '}
+      <button type="button" onClick={() => go({ limit: '0' })}>
+        {t('Show all')}
+      </button>
+    </p>
+  )
+}
+
+function NoRows({ kind }: { kind: Kind }): VNode {
+  if (kind !== 'times') return <Empty what={t('None of these calls recorded bytes')} filters={['show']} />
+  const find = value('find')
+  const what = find === undefined ? t('No calls') : t('No calls with “{find}” in their name', { find: visible(find) })
+  return <Empty what={what} filters={FILTERS.filter((name) => value(name))} />
+}
+
 function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
   const find = (value('find') ?? '').toLowerCase()
   const kind = (value('show') ?? 'times') as Kind
   const fits = (row: FunctionRow): boolean =>
     `${row.function} ${row.host ?? ''}`.toLowerCase().includes(find) && (kind === 'times' || row.bytes !== undefined)
   const rows = answer.functions.filter(fits)
-  if (rows.length === 0 && kind !== 'times')
-    return <Empty what={t('None of these calls recorded bytes')} filters={['show']} />
-  if (rows.length === 0) return <Empty what={t('No calls')} filters={FILTERS.filter((name) => value(name))} />
   return (
     <>
-      <Table
-        label={t('Functions')}
-        columns={columnsOf(kind in SPREADS ? kind : 'times', rows)}
-        rows={rows}
-        rowKey={keyOf}
-        defaultSort="total_ns"
-        open={(row) => value('open') === keyOf(row)}
-        detail={(row) => <FunctionDetail row={row} />}
-      />
-      {answer.more === true && (
-        <p class="more">
-          {tx('The first {functions} rows.', { functions: count(answer.functions.length) })}{' '}
-          <button type="button" onClick={() => go({ limit: '0' })}>
-            {t('Show all')}
-          </button>
-        </p>
+      <Widened answer={answer} />
+      {rows.length === 0 ? (
+        <NoRows kind={kind} />
+      ) : (
+        <Table
+          label={t('Functions')}
+          columns={columnsOf(kind in SPREADS ? kind : 'times', rows)}
+          rows={rows}
+          rowKey={keyOf}
+          defaultSort="total_ns"
+          open={(row) => value('open') === keyOf(row)}
+          detail={(row) => <FunctionDetail row={row} />}
+        />
       )}
+      <More answer={answer} />
     </>
   )
 }
+
+/** A name is looked for here, among what is answered: by host that may be much, and what was left out is said. */
+const limitOf = (): string => value('limit') ?? (value('find') !== undefined && value('by') === undefined ? '0' : ROWS)
 
 export function FunctionsView(): VNode {
   const parameters = {
@@ -219,7 +236,7 @@ export function FunctionsView(): VNode {
     function: value('function'),
     by: value('by'),
     sort: value('sort'),
-    limit: value('limit') ?? ROWS,
+    limit: limitOf(),
   }
   const answer = useQuestion<FunctionsAnswer>('functions', parameters)
   return (
@@ -237,7 +254,7 @@ export function FunctionsView(): VNode {
           ['find', t('contains')],
         ]}
       />
-      <Shown answer={answer} lines={16}>
+      <Shown answer={answer} lines={16} names={['host']}>
         {(data) => <Rows answer={data} />}
       </Shown>
     </View>

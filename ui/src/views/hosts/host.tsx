@@ -22,7 +22,7 @@ import { dayTime } from '../../text/times.ts'
 import { bytes, count, duration, durationSigned } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
 import { word } from '../../text/words.ts'
-import { Learned, classColumns } from './list.tsx'
+import { Learned, classColumns, isLearned } from './list.tsx'
 import { Samples, samplesAsked } from './samples.tsx'
 import { SpellCard } from './spells.tsx'
 
@@ -210,6 +210,9 @@ function About({ answer, bands }: { answer: NodesAnswer; bands: readonly Band[] 
   )
 }
 
+const asUsual = (answer: NodesAnswer): string =>
+  isLearned(answer) ? t('It is as fast as it usually is.') : t('It is still being learned what is usual for it.')
+
 export function OneHost(): VNode {
   const host = route.value.id
   const parameters = { host, ...askedPeriod() }
@@ -234,10 +237,7 @@ export function OneHost(): VNode {
       {...(nodes.data === undefined
         ? {}
         : {
-            sentence:
-              worst === undefined
-                ? t('It is as fast as it usually is.')
-                : t('Its {worst}.', { worst: spellText(worst) }),
+            sentence: worst === undefined ? asUsual(nodes.data) : t('Its {worst}.', { worst: spellText(worst) }),
           })}
       asked={asked}
       tools={
@@ -257,6 +257,13 @@ export function OneHost(): VNode {
       <Shown answer={nodes} lines={12}>
         {(data) => <About answer={data} bands={bands} />}
       </Shown>
+      {nodes.unknown === true && (
+        <p class="buttons">
+          <a class="button" href={linkTo('hosts')}>
+            {t('All hosts')}
+          </a>
+        </p>
+      )}
       <h2>{t('Processor, disk, network')}</h2>
       <Samples host={host} bands={bands} />
       <h2>{t('Slow tasks of Spark that waited for it')}</h2>

@@ -114,6 +114,9 @@ export function Waited({ answer }: { answer: HostsAnswer }): VNode {
   )
 }
 
+/** Of some class of work at least it is known what is usual. */
+export const isLearned = (answer: NodesAnswer): boolean => answer.nodes.some((row) => row.state !== 'learning')
+
 function Sentence({ answer }: { answer: NodesAnswer }): VNode {
   const slow = answer.spells.filter((spell) => spell.state === 'suspected')
   const worst = slow[0]

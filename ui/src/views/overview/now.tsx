@@ -1,11 +1,13 @@
 // Which hosts are slower than they usually are, whatever they do: beside the map, which is of one function.
 
 import type { VNode } from 'preact'
+import type { SeriesAnswer } from '../../api/answers.ts'
 import type { SlowAnswer, Spell } from '../../api/hosts.ts'
 import { linkTo } from '../../app/address.ts'
 import { spellText, whoOf } from '../../parts/spell.ts'
 import { t, tx } from '../../text/t.ts'
 import { duration } from '../../text/units.ts'
+import { haveEnoughPeers } from './slow.ts'
 
 export const suspected = (answer: SlowAnswer | undefined): Spell[] =>
   (answer?.slow ?? []).filter((spell) => spell.state === 'suspected')
@@ -15,6 +17,16 @@ const who = (spell: Spell): VNode | string =>
 
 export function SlowSentence({ spell }: { spell: Spell }): VNode {
   return <>{tx('{host}: {what}.', { host: who(spell), what: spellText(spell) })}</>
+}
+
+export function NoneSlow({ answer, name }: { answer: SeriesAnswer; name: VNode }): VNode {
+  return (
+    <>
+      {haveEnoughPeers(answer)
+        ? tx('No host is at twice its peers for three steps in a row, in {name}.', { name })
+        : tx('Fewer than three hosts have calls of {name} at a time: none can be compared with its peers.', { name })}
+    </>
+  )
 }
 
 export function SlowNow({ answer }: { answer: SlowAnswer | undefined }): VNode {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { SeriesAnswer } from '../../api/answers.ts'
 import type { DiffRow } from '../../api/diff.ts'
-import { peerShare, slowHosts, slowerRows } from './slow.ts'
+import { haveEnoughPeers, peerShare, slowHosts, slowerRows } from './slow.ts'
 
 const host = (name: string, values: number[], at = values.map((_, i) => i)): SeriesAnswer['series'][number] => ({
   function: 'f',
@@ -35,6 +35,12 @@ it('finds who is slow, and since when', () => {
     { host: 'a', since: 2, until: 5, ratio: 4.5, now: true },
     { host: 'b', since: 0, until: 2, ratio: 3, now: false },
   ])
+})
+
+it('compares three hosts or more', () => {
+  const series = [host('a', [10, 10, 30, 40, 50, 60]), host('b', [10, 10, 10, 10, 10, 10])]
+  expect([haveEnoughPeers(answer(series, 3)), haveEnoughPeers(answer(series, 2))]).toEqual([true, false])
+  expect(slowHosts(answer(series, 2))).toEqual([])
 })
 
 it('needs peers, and calls', () => {

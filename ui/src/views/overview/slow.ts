@@ -5,6 +5,8 @@ import type { DiffRow } from '../../api/diff.ts'
 
 const TIMES = 2
 const STEPS = 3
+/** Of two nobody knows which one is slow. */
+const LEAST_HOSTS = 3
 
 export interface Slow {
   readonly host: string
@@ -44,10 +46,16 @@ function longestRun(at: readonly number[], ratios: readonly number[]): { first: 
   return at.length === 0 ? undefined : best
 }
 
+/** At some step at least. */
+export const haveEnoughPeers = (answer: SeriesAnswer): boolean =>
+  answer.peers?.[0]?.hosts.some((hosts) => hosts >= LEAST_HOSTS) === true
+
 export const slowHosts = keptFor((answer: SeriesAnswer): Slow[] => {
   const peers = answer.peers?.[0]
   if (peers === undefined) return []
-  const medians = new Map(peers.at.map((step, i) => [step, peers.hosts[i]! >= 3 ? peers.medians[i]! : undefined]))
+  const medians = new Map(
+    peers.at.map((step, i) => [step, peers.hosts[i]! >= LEAST_HOSTS ? peers.medians[i]! : undefined]),
+  )
   const found = answer.series.flatMap((row): Slow[] => {
     const ratios = row.at.map((step, i) => {
       const median = medians.get(step)

@@ -29,7 +29,7 @@ import { HostMap, chosenCell } from './map.tsx'
 import { mapData } from './map-data.ts'
 import { Meanwhile } from './meanwhile.tsx'
 import { CellPanel } from './panel.tsx'
-import { SlowNow, SlowSentence, suspected } from './now.tsx'
+import { NoneSlow, SlowNow, SlowSentence, suspected } from './now.tsx'
 import { Running, runningApps, runningAsked } from './running.tsx'
 import { Slower } from './slower.tsx'
 import { slowHosts, type Slow } from './slow.ts'
@@ -54,10 +54,7 @@ function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer
   const worst = slow[0]
   const spell = suspected(usual)[0]
   if (worst === undefined && spell !== undefined) return <SlowSentence spell={spell} />
-  if (worst === undefined)
-    return (
-      <>{tx('No host is at twice its peers for three steps in a row, in {name}.', { name: <b>{visible(name)}</b> })}</>
-    )
+  if (worst === undefined) return <NoneSlow answer={answer} name={<b>{visible(name)}</b>} />
   const host = <a href={linkWith({ sel: cellName(answer, worst.host, worst.until) })}>{visible(worst.host)}</a>
   const at = <b>{visible(name)}</b>
   const [ratio, zoned] = [worst.ratio.toFixed(1), zoneName()]

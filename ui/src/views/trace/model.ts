@@ -38,6 +38,7 @@ export interface TraceHead extends ColumnsHead, RowsOf {
   readonly missing: number
   readonly incomplete: boolean
   readonly dropped?: readonly string[]
+  readonly pattern?: string
   readonly functions: readonly string[]
   readonly processes: readonly Process[]
   readonly tasks?: readonly { app: string; task: number; link: string; confidence: number }[]

@@ -1,8 +1,9 @@
 // What is to be said of a trace before its calls: what of it is missing, whose it is, what was found in it.
 
 import type { VNode } from 'preact'
-import { linkTo, linkWith } from '../../app/address.ts'
-import type { Answer } from '../../app/question.ts'
+import type { TasksAnswer } from '../../api/spark.ts'
+import { linkTo, linkToTask, linkWith } from '../../app/address.ts'
+import { useQuestion, type Answer } from '../../app/question.ts'
 import { t, tx } from '../../text/t.ts'
 import { count } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -57,15 +58,28 @@ export function Marks({ head }: { head: TraceHead }): VNode {
   )
 }
 
+type TaskOf = NonNullable<TraceHead['tasks']>[number]
+
+/** A task's place is in its stage, which plumbd knows. */
+function TaskLink({ of }: { of: TaskOf }): VNode {
+  const answer = useQuestion<TasksAnswer>('tasks', { app: of.app, task: String(of.task) })
+  const row = answer.data?.tasks[0]
+  const name = t('task {task}', { task: of.task })
+  return row === undefined ? <>{name}</> : <a href={linkToTask(of.app, row)}>{name}</a>
+}
+
+/** So many lead to their tasks. Most traces are of one. */
+const LINKED = 3
+
 export function Tasks({ head }: { head: TraceHead }): VNode {
   if (head.tasks === undefined) return <></>
   return (
     <p>
       {tx('It belongs to {tasks}', {
-        tasks: head.tasks.map((task) => (
+        tasks: head.tasks.map((task, i) => (
           <span key={`${task.app} ${task.task}`}>
-            {tx('task {task} of {app} ({link})', {
-              task: task.task,
+            {tx('{task} of {app} ({link})', {
+              task: i < LINKED ? <TaskLink of={task} /> : t('task {task}', { task: task.task }),
               app: <a href={linkTo('app', task.app)}>{visible(task.app)}</a>,
               link: task.link,
             })}{' '}

@@ -178,6 +178,18 @@ function OthersChoice(): VNode {
   )
 }
 
+/** How the calls of all such traces were spread, in its hour. */
+function PatternLink({ trace }: { trace: Trace }): VNode {
+  const { pattern } = trace.head
+  if (pattern === undefined) return <></>
+  const { since, until } = hourAsked(trace)
+  return (
+    <a class="button" href={linkTo('forest', '', { pattern, since, until })}>
+      {t('All such traces')}
+    </a>
+  )
+}
+
 export function TraceView(): VNode {
   const asked = useTrace()
   const trace = asked.trace.data
@@ -214,6 +226,7 @@ export function TraceView(): VNode {
           />
           {(value('path') ?? asked.find) !== '' && <OthersChoice />}
           <Field name="find" label={t('find')} placeholder={t('function, host, value')} width={20} />
+          {trace && <PatternLink trace={trace} />}
           {trace && <Perfetto trace={trace} />}
         </>
       }

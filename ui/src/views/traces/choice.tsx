@@ -137,7 +137,10 @@ export function Differs({ asked }: { asked: Parameters }): VNode {
   const parameters = contrastAsked(asked)
   const answer = useQuestion<ContrastAnswer>('contrast', parameters ?? null)
   if (area === undefined) return <></>
-  const when = `${clockTime(area.since, zone.value)} to ${clockTime(area.until, zone.value)}`
+  const when = t('{from} to {to}', {
+    from: clockTime(area.since, zone.value),
+    to: clockTime(area.until, zone.value),
+  })
   const only = {
     since: String(area.since),
     until: String(area.until),

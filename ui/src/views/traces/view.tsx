@@ -252,7 +252,7 @@ export function TracesView(): VNode {
           ['incomplete', t('incomplete')],
         ]}
       />
-      <Shown answer={answer} lines={16}>
+      <Shown answer={answer} lines={16} names={['host', 'pattern']}>
         {(data) => <Found answer={data} asked={parameters} />}
       </Shown>
     </View>
