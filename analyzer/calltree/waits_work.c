@@ -1,4 +1,4 @@
-#include "analyzer/calltree/waits_work.h"
+#include "analyzer/calltree/waits_collect.h"
 
 #include <stdlib.h>
 
@@ -7,46 +7,8 @@
 #include "common/base/fnv.h"
 #include "common/base/region.h"
 
-/* Of what comes into a station, what the station before it has at least to receive when its network is the slow one. */
-#define LINK_SHARE 16
-
 /* An acknowledgement that takes less is on its way: healthy pipelines have many, and clocks differ by as much. */
 #define ANSWER_NS NS_PER_MS
-
-/* How much a station has to do. */
-typedef struct Load {
-    guint64 weight;   /* the time in which anything works there; half of it for a link */
-    guint64 received; /* in which it receives */
-    guint64 rest;     /* in which it does anything else */
-    gboolean link;    /* more than half of all is receiving */
-    gboolean follows; /* what it receives comes slowly, since the station before it has a slow network */
-} Load;
-
-/* Of all its stations, of one scope. */
-typedef struct ProcessLoad {
-    guint64 weight;
-    guint64 received; /* more than the weight: it mostly receives */
-} ProcessLoad;
-
-/* Where a node is. */
-typedef struct Context {
-    guint64 stream;    /* its own, or that of the nearest above it that has one */
-    guint32 top;       /* child of the trace */
-    guint32 call;      /* of the NameNode; 0: none */
-    guint32 station;   /* nearest; 0: none */
-    guint32 chain;     /* of the station */
-    guint32 loaded_in; /* of a station: number of the last scope in which it works; 0: in none */
-    Load load;         /* there */
-    /* Of a station: for how long it was seen to stand still, and for how long packets had been sent to it already that
-     * it did not take. */
-    guint64 still_ns, late_ns;
-    guint32 responder; /* of a station: its call that acknowledges packets; 0: none, or more than one */
-    guint32 responders;
-    gboolean asks; /* of a station: another one hangs below it */
-    /* Of a caller of stations: its first call that the last of them came not after, and when all before had ended. */
-    guint32 next;
-    gint64 ready_ns;
-} Context;
 
 /* Most nodes work once, or wait. */
 G_STATIC_ASSERT(sizeof(Context) + sizeof(Work) == TIMES_WAITS_BYTES);
@@ -79,22 +41,6 @@ typedef struct Receives {
     const Receive *all;
     guint n;
 } Receives;
-
-typedef struct Collector {
-    const CallTree *tree;
-    const guint32 *node_of;
-    const WaitPart *parts;
-    WaitTable *table;
-    TimesRule rule;
-    Context *contexts;
-    GArray *waits, *work, *sends, *receives;
-    GArray *blocks;    /* Block */
-    GArray *answers;   /* Receive: waits for acknowledgements */
-    guint32 other;     /* of the work that is looked at (Work.other) */
-    GArray *weighed;   /* guint32: stations, of one scope */
-    GHashTable *loads; /* of processes: tracer id -> ProcessLoad */
-    gsize charged;
-} Collector;
 
 /* Of a station that sends a block all is its work but what comes after the last of its calls: there it waits for its
  * reader. */
@@ -149,10 +95,6 @@ static gboolean has_waits(const Collector *c, const WaitScope *scope) {
             high = middle;
     }
     return low < c->waits->len && wait_scope_compare(&g_array_index(c->waits, Stretch, low).scope, scope) == 0;
-}
-
-static Context *station_before(const Collector *c, guint32 station) {
-    return &c->contexts[c->contexts[c->tree->parent[station]].station];
 }
 
 /* Parents come before their children. */
@@ -569,152 +511,6 @@ static void list_receives(Collector *c) {
     blame_stations(c);
 }
 
-/* ---- stations ---- */
-
-static int by_station(const void *a, const void *b) {
-    const Work *x = a, *y = b;
-    const int order = wait_scope_compare(&x->stretch.scope, &y->stretch.scope);
-    if (order != 0) return order;
-    if (x->station != y->station) return x->station < y->station ? -1 : 1;
-    return x->stretch.from_ns < y->stretch.from_ns ? -1 : x->stretch.from_ns > y->stretch.from_ns;
-}
-
-static gboolean same_station(const Work *a, const Work *b) {
-    return a->station == b->station && wait_scope_compare(&a->stretch.scope, &b->stretch.scope) == 0;
-}
-
-/* How much of it lies behind what is covered already. */
-static guint64 cover(const Stretch *stretch, gint64 *covered_to) {
-    const gint64 from = MAX(stretch->from_ns, *covered_to);
-    if (stretch->to_ns <= from) return 0;
-    *covered_to = stretch->to_ns;
-    return (guint64)stretch->to_ns - (guint64)from;
-}
-
-/* Of the station of the first, for its scope. Whether a packet was on its way is told by two clocks, so a station that
- * mostly receives counts half. *n: of how many pieces of work. */
-static Load load_of(const Work *all, guint left, guint *n) {
-    Load load = {.link = FALSE};
-    gint64 covered_to = G_MININT64, rest_to = G_MININT64;
-    guint i = 0;
-    for (; i < left && same_station(&all[i], &all[0]); i++) {
-        const Stretch *stretch = &all[i].stretch;
-        if (all[i].kind == WORK_ANSWER) continue;
-        if (all[i].kind == WORK_RECEIVING)
-            load.received += (guint64)stretch->to_ns - (guint64)stretch->from_ns;
-        else
-            load.rest += cover(stretch, &rest_to);
-        load.weight += cover(stretch, &covered_to);
-    }
-    load.link = load.received > load.weight / 2;
-    if (load.link) load.weight /= 2;
-    *n = i;
-    return load;
-}
-
-/* By the rules before TIMES_NETWORK: what comes slowly into a station goes slowly out of it. Of two whose links keep
- * them busy, the second counts as the busier when it is so by more than a quarter. */
-static Load load_after(Load load, const Load *before) {
-    const gboolean busier = load.weight > before->weight && load.weight - before->weight > before->weight / 4;
-    if (load.link && before->link && !busier) load.weight = MIN(load.weight, before->weight);
-    return load;
-}
-
-/* Two links that keep their stations busy have one station in common: it is its network that is slow. */
-static Load load_behind(Load load, const Load *before) {
-    load.follows = load.link && before->received > load.received / LINK_SHARE;
-    if (load.follows) load.weight = load.rest;
-    return load;
-}
-
-/* What follows from the network of the station before is that one's load, and its sending. */
-static void blame_networks(Collector *c, Work *all, guint n) {
-    for (guint i = 0; i < n; i++) {
-        const Load *load = &c->contexts[all[i].station].load;
-        if (!load->follows) continue;
-        Load *before = &station_before(c, all[i].station)->load;
-        before->weight = MAX(before->weight, load->received / 2);
-        if (all[i].kind != WORK_RECEIVING || all[i].other == 0) continue;
-        all[i].stretch.node = all[i].other;
-        all[i].station = c->contexts[all[i].other].station;
-    }
-}
-
-static ProcessLoad *load_of_process(const Collector *c, guint32 station) {
-    return g_hash_table_lookup(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer));
-}
-
-static void add_to_processes(const Collector *c) {
-    for (guint i = 0; i < c->weighed->len; i++) {
-        const guint32 station = g_array_index(c->weighed, guint32, i);
-        ProcessLoad *load = load_of_process(c, station);
-        if (load == NULL) {
-            load = g_new0(ProcessLoad, 1);
-            g_hash_table_insert(c->loads, GUINT_TO_POINTER(c->tree->span[station]->tracer), load);
-        }
-        load->weight += c->contexts[station].load.weight;
-        load->received += c->contexts[station].load.received;
-    }
-}
-
-/* Is it perhaps the other station's? A packet that comes slowly to a station that does little else, too. */
-static gboolean is_doubtful(const Collector *c, const Work *work) {
-    const gboolean comes = work->kind == WORK_RECEIVING && work->other != 0 && c->rule >= TIMES_ANSWERS;
-    if (comes) return c->contexts[work->station].load.link;
-    return work->kind == WORK_ANSWER || work->kind == WORK_ASKED;
-}
-
-/* Of two of which one is to blame, the one whose process has more to do, of one scope. */
-static void settle_doubts(const Collector *c, Work *all, guint n) {
-    guint first = 0;
-    while (first < n && !is_doubtful(c, &all[first])) first++;
-    if (first == n) return;
-    g_hash_table_remove_all(c->loads);
-    add_to_processes(c);
-    for (guint i = first; i < n; i++) {
-        if (!is_doubtful(c, &all[i])) continue;
-        const guint32 station = c->contexts[all[i].other].station;
-        const ProcessLoad *own = load_of_process(c, all[i].station), *other = load_of_process(c, station);
-        if (other == NULL || other->weight <= own->weight) continue;
-        if (all[i].kind == WORK_RECEIVING && other->received <= other->weight) continue;
-        all[i].station = station;
-        all[i].stretch.node = all[i].other;
-    }
-}
-
-/* Of one scope, by station. Stations come before those below them. */
-static void weigh_scope(Collector *c, Work *all, guint n_all, guint32 scope) {
-    g_array_set_size(c->weighed, 0);
-    for (guint i = 0, n; i < n_all; i += n) {
-        Context *station = &c->contexts[all[i].station];
-        const Context *before = station_before(c, all[i].station);
-        station->load = load_of(&all[i], n_all - i, &n);
-        station->loaded_in = scope;
-        g_array_append_val(c->weighed, all[i].station);
-        if (before->loaded_in != scope) continue;
-        station->load = c->rule >= TIMES_NETWORK ? load_behind(station->load, &before->load)
-                                                 : load_after(station->load, &before->load);
-    }
-    blame_networks(c, all, n_all);
-    settle_doubts(c, all, n_all);
-    for (guint i = 0; i < n_all; i++) {
-        const Context *station = &c->contexts[all[i].station];
-        all[i].weight = station->loaded_in == scope ? station->load.weight : 0;
-    }
-}
-
-static void weigh_stations(Collector *c) {
-    g_array_sort(c->work, by_station);
-    Work *all = (Work *)(gpointer)c->work->data;
-    guint32 scope = 0;
-    for (guint i = 0, n; i < c->work->len; i += n) {
-        for (n = 1; i + n < c->work->len; n++) {
-            if (wait_scope_compare(&all[i].stretch.scope, &all[i + n].stretch.scope) != 0) break;
-        }
-        weigh_scope(c, &all[i], n, ++scope);
-    }
-}
-
 /* ---- the whole ---- */
 
 static gsize context_bytes(const Collector *c) { return c->tree->n_nodes * sizeof(Context); }
@@ -741,7 +537,7 @@ static void collect(Collector *c, const GArray *gaps) {
     list_receives(c);
     list_asked(c);
     charge(c);
-    weigh_stations(c);
+    waits_weigh_stations(c);
     g_array_sort(c->work, by_scope);
     g_array_sort(c->blocks, by_scope);
 

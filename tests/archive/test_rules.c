@@ -318,6 +318,41 @@ static void test_arrivals(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A root waits for a packet that comes slowly from a DataNode, which for another block does not begin. */
+static void add_sender(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, tenth_ns = NS_PER_SEC / 10;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, 1},
+        {trace, 4, 3, names[OP], tracers[3], begin_ns, 3 * tenth_ns},
+        {trace, 5, 4, names[OP], tracers[4], begin_ns, 3 * tenth_ns},
+        {trace, 6, 4, c->world.mirror, tracers[3], begin_ns, 1},
+        {trace, 7, 5, c->world.receive, tracers[4], begin_ns, 2 * tenth_ns},
+        {trace, 8, 1, names[STREAMER], tracers[0], begin_ns + 3 * tenth_ns, 6 * tenth_ns},
+        {trace, 9, 8, names[OP], tracers[3], begin_ns + 9 * tenth_ns, tenth_ns},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_senders(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    static const TimesRule rules[] = {TIMES_ARRIVALS, TIMES_SENDERS};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_sender(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        const guint tenths = rules[i] == TIMES_SENDERS ? 8 : 6;
+        g_assert_cmpint(critical_ns(&c, OP), ==, TRACES * NS_PER_SEC / 10 * tenths);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -336,5 +371,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/answers, rocksdb", "rocksdb", test_answers);
     g_test_add_data_func("/archive/rules/arrivals, memory", NULL, test_arrivals);
     g_test_add_data_func("/archive/rules/arrivals, rocksdb", "rocksdb", test_arrivals);
+    g_test_add_data_func("/archive/rules/senders, memory", NULL, test_senders);
+    g_test_add_data_func("/archive/rules/senders, rocksdb", "rocksdb", test_senders);
     return g_test_run();
 }

@@ -60,17 +60,11 @@ static const struct {
 #define STREAMER 2u
 #define STATIONS 3u
 
-static guint32 name_called(const Maker *m, const char *text) {
-    guint i = 1;
-    while (strcmp(world_name_text(i), text) != 0) i++;
-    return world_name(m->world, i);
-}
-
 static void add_station(Maker *m, SpanBuilder *builder, guint i, guint32 name) {
     const guint known = G_N_ELEMENTS(pipeline);
     if (i == 0) return;
     guint parent = i < known ? pipeline[i].parent : STATIONS + below(m, (one_in(m, 3) ? i : known) - STATIONS);
-    if (name == name_called(m, "DataStreamer#writeTo")) parent = STREAMER;
+    if (name == world_name_called(m->world, "DataStreamer#writeTo")) parent = STREAMER;
     span_builder_parent(builder, m->ids[parent]);
 }
 
@@ -84,7 +78,7 @@ static void be_in_pipeline(Maker *m, SpanRec *head, guint i) {
                                         "PacketResponder#run",
                                         "PipelineAck#readFields"};
     const gboolean packet = i >= G_N_ELEMENTS(pipeline);
-    head->name = name_called(m, packet ? names[below(m, G_N_ELEMENTS(names))] : pipeline[i].name);
+    head->name = world_name_called(m->world, packet ? names[below(m, G_N_ELEMENTS(names))] : pipeline[i].name);
     if (packet) return;
     head->begin_ns = m->forest->base_ns;
     head->duration_ns = 60 * m->forest->unit_ns;
@@ -106,7 +100,8 @@ static void add_reader(Maker *m, SpanBuilder *builder, guint i) {
 }
 
 static void be_in_read(Maker *m, SpanRec *head, guint i) {
-    head->name = name_called(m, i > 0 ? reads[(i - 1) % G_N_ELEMENTS(reads)].name : "DFSInputStream#byteArrayRead");
+    head->name =
+        world_name_called(m->world, i > 0 ? reads[(i - 1) % G_N_ELEMENTS(reads)].name : "DFSInputStream#byteArrayRead");
     if (i > 0) return;
     head->begin_ns = m->forest->base_ns;
     head->duration_ns = 60 * m->forest->unit_ns;

@@ -382,12 +382,17 @@ static gint64 time_of(const RefWaits *waits, const RefNode *worker, gboolean wit
     return time;
 }
 
+static gint64 worked_at(const RefWaits *waits, const RefNode *node) {
+    gint64 worked = 0;
+    for (const char *moment = node->work; *moment != 0; moment++) worked += *moment == 'x' ? waits->unit_ns : 0;
+    return worked;
+}
+
 static gint64 received_at(const RefWaits *waits, const RefNode *worker) {
     gint64 received = 0;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
-        if (!is_receive(waits, node) || !works_with(node, worker)) continue;
-        for (const char *moment = node->work; *moment != 0; moment++) received += *moment == 'x' ? waits->unit_ns : 0;
+        if (is_receive(waits, node) && works_with(node, worker)) received += worked_at(waits, node);
     }
     return received;
 }
@@ -429,29 +434,50 @@ static gint64 weight_of(const RefWaits *waits, const RefNode *station, const cha
     return worker != NULL ? weight_in_chain(waits, worker) : 0;
 }
 
-/* Of the station's process: of all its stations, for the same. received: how much of it they receive. */
-static gint64 load_of_process(const RefWaits *waits, const RefNode *station, const char *scope, gint64 *received) {
+/* Of all stations of the station's process, for the same. */
+static gint64 load_of_process(const RefWaits *waits, const RefNode *station, const char *scope) {
     gint64 load = 0;
-    *received = 0;
     for (guint i = 0; i < waits->tree->in_order->len; i++) {
         const RefNode *node = waits->tree->in_order->pdata[i];
         if (node->station == NULL || node->station->span->tracer != station->span->tracer) continue;
-        if (any_worker(waits, node->station, scope) != node) continue;
-        load += weight_in_chain(waits, node);
-        *received += received_at(waits, node);
+        if (any_worker(waits, node->station, scope) == node) load += weight_in_chain(waits, node);
     }
     return load;
+}
+
+/* Of a process, for the same: for how long packets come to it or from it, but for those that another network makes slow;
+ * for how long all of them come to it; and for how long it stands still. */
+typedef struct Links {
+    gint64 links, received, still;
+} Links;
+
+static Links links_of_process(const RefWaits *waits, const RefNode *station, const char *scope) {
+    Links sum = {0, 0, 0};
+    const guint32 tracer = station->span->tracer;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->work_scope == NULL || strcmp(node->work_scope, scope) != 0) continue;
+        if (node->station == node && node->span->tracer == tracer) sum.still += worked_at(waits, node);
+        if (!is_receive(waits, node)) continue;
+        const RefNode *send = sent_by(waits, node), *from = send != NULL ? send->station : NULL;
+        const gboolean out = from != NULL && from->span->tracer == tracer;
+        const gboolean in = node->station->span->tracer == tracer;
+        if (in) sum.received += worked_at(waits, node);
+        if (out || (in && !(from != NULL && follows(waits, node)))) sum.links += worked_at(waits, node);
+    }
+    return sum;
 }
 
 /* Whose time it is when it works: of a packet that comes slowly, perhaps his who sends it. */
 static RefNode *credited(const RefWaits *waits, RefNode *worker) {
     RefNode *send = is_receive(waits, worker) ? sent_by(waits, worker) : NULL;
     if (send == NULL || send->station == NULL || !is_link(waits, worker)) return worker;
-    const char *scope = worker->work_scope;
-    gint64 own_received, received;
-    const gint64 own = load_of_process(waits, worker->station, scope, &own_received);
-    const gint64 other = load_of_process(waits, send->station, scope, &received);
-    return follows(waits, worker) || (other > own && received > other) ? send : worker;
+    if (follows(waits, worker)) return send;
+    const Links own = links_of_process(waits, worker->station, worker->work_scope),
+                other = links_of_process(waits, send->station, worker->work_scope);
+    const gint64 more = other.links + other.still - own.links - own.still;
+    if (more <= received_at(waits, worker) / 16) return worker;
+    return other.still > other.received ? (RefNode *)send->station : send;
 }
 
 typedef struct Worker {
@@ -542,9 +568,8 @@ static void find_workers(RefWaits *waits) {
         }
         if (strchr(node->late_answers, 'x') == NULL && strchr(node->asked, 'x') == NULL) continue;
         const RefNode *before = ref_station_of(waits, node->parent);
-        gint64 received;
-        const gint64 own = load_of_process(waits, node, node->work_scope, &received);
-        const gint64 other = load_of_process(waits, before, node->work_scope, &received);
+        const gint64 own = load_of_process(waits, node, node->work_scope);
+        const gint64 other = load_of_process(waits, before, node->work_scope);
         node->blamed = other > own ? (RefNode *)before : node;
         node->blamed_weight = weight_of(waits, node->blamed, node->work_scope);
     }

@@ -1,19 +1,11 @@
-/* The critical path through waits: small cases by hand, and simulated pipelines whose bottleneck is known. */
+/* The critical path through waits: small cases by hand, and simulated readers of which it is known what is slow. */
 #include <string.h>
 
 #include "analyzer/calltree/times.h"
 #include "common/base/clock.h"
 #include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
-
-#define TRACE 7u
-
-static guint32 name_of(const World *world, const char *text) {
-    for (guint i = 0; i < WORLD_NAMES; i++) {
-        if (strcmp(world_name_text(i), text) == 0) return world_name(world, i);
-    }
-    g_error("the world has no '%s'", text);
-}
+#include "tests/calltree/simulated.h"
 
 /* ---- cases ---- */
 
@@ -134,6 +126,42 @@ static const Case cases[] = {
       {8, 7, OP OTHER, 30, 90, 0},
       {9, 8, DISK OTHER, 31, 85, 54},
       {10, 1, WAIT, 0, 90, 14}}},
+    {"a link out of a DataNode that stands still for another block",
+     {{1, 0, "a", 0, 90, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP OTHER, 0, 30, 22},
+      {4, 3, OP, 0, 30, 0},
+      {5, 3, "PacketReceiver#mirrorPacketTo" OTHER, 3, 4, 0},
+      {6, 4, RECEIVE, 1, 25, 0},
+      {7, 1, "dataStreamer", 30, 85, 0},
+      {8, 7, OP OTHER, 84, 90, 54},
+      {9, 1, WAIT, 0, 90, 14}}},
+    {"two links out of one DataNode, for two blocks",
+     {{1, 0, "a", 0, 60, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP OTHER, 0, 30, 0},
+      {4, 3, OP, 0, 30, 0},
+      {5, 3, "PacketReceiver#mirrorPacketTo" OTHER, 3, 4, 22},
+      {6, 4, RECEIVE, 1, 25, 0},
+      {7, 1, "dataStreamer", 30, 31, 0},
+      {8, 7, OP OTHER, 30, 60, 0},
+      {9, 8, OP THIRD, 30, 60, 0},
+      {10, 8, "PacketReceiver#mirrorPacketTo" OTHER, 33, 34, 22},
+      {11, 9, RECEIVE THIRD, 31, 55, 0},
+      {12, 1, WAIT, 0, 60, 16}}},
+    {"two links into one DataNode, for two blocks",
+     {{1, 0, "a", 0, 60, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 30, 0},
+      {4, 3, OP OTHER, 0, 30, 0},
+      {5, 3, "PacketReceiver#mirrorPacketTo", 3, 4, 0},
+      {6, 4, RECEIVE OTHER, 1, 25, 22},
+      {7, 1, "dataStreamer", 30, 31, 0},
+      {8, 7, OP THIRD, 30, 60, 0},
+      {9, 8, OP OTHER, 30, 60, 0},
+      {10, 8, "PacketReceiver#mirrorPacketTo" THIRD, 33, 34, 0},
+      {11, 9, RECEIVE OTHER, 31, 55, 22},
+      {12, 1, WAIT, 0, 60, 16}}},
     {"a DataNode that is asked, and does not begin",
      {{1, 0, "a", 0, 20, 0},
       {2, 1, "dataStreamer", 0, 12, 0},
@@ -339,9 +367,6 @@ static const Case cases[] = {
       {5, 0, SPARK " =1", 0, 9, 9}}},
 };
 
-/* Each on a host of its own, which is not that of the first process. */
-static guint tracer_of(guint server) { return 4 * (1 + server); }
-
 static guint process_of(const char *word) {
     switch (word != NULL ? word[0] : 0) {
     case '&': return tracer_of(0);
@@ -357,7 +382,7 @@ static void add_row(const World *world, GByteArray *bytes, const Row *row) {
     const SpanRec head = {.id = {TRACE, row->id},
                           .begin_ns = row->begin * NS_PER_MS,
                           .duration_ns = (row->end - row->begin) * NS_PER_MS,
-                          .name = name_of(world, words[0]),
+                          .name = world_name_called(world, words[0]),
                           .tracer = world_tracer(world, process)};
     SpanBuilder builder = span_builder_begin(bytes, &head);
     if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
@@ -390,228 +415,6 @@ static void test_case(gconstpointer data) {
                 g_error("%s: span %u has %" G_GINT64_FORMAT " ns", c->name, row->id, times->critical_ns[i]);
         }
     }
-}
-
-/* ---- pipelines ---- */
-
-#define STAGES_MAX 5u
-#define PACKETS    400u
-#define US         G_GINT64_CONSTANT(1000)
-
-/* What is slow at a DataNode: its network in both directions, or only what comes in. */
-typedef enum { SLOW_DISK, SLOW_LINK, SLOW_NETWORK } Slow;
-
-/* One block written through some DataNodes, each with a link before it and a disk. Packets are taken one after the
- * other; so many of them may be on their way unacknowledged, and so many lie between two neighbours. */
-typedef struct Pipeline {
-    guint stages, window, buffer, slow; /* slow: the stage with the bottleneck */
-    Slow what;                          /* of it */
-    gint64 stop_every_ns, stopped_ns;   /* the slow stage's process stands still for so long, again and again */
-    gint64 slow_us, usual_us;           /* on average, of the bottleneck and of all others */
-    gint64 skew_ns[STAGES_MAX];         /* what a DataNode's clock is ahead of the client's */
-    /* What happens to each packet, in the client's time. */
-    gint64 queued[PACKETS], send_from[PACKETS], send_to[PACKETS], acked[PACKETS];
-    gint64 arrive[STAGES_MAX][PACKETS];
-    gint64 receive_from[STAGES_MAX][PACKETS], receive_to[STAGES_MAX][PACKETS];
-    gint64 mirrored[STAGES_MAX][PACKETS], done[STAGES_MAX][PACKETS];
-    gint64 acks_from[STAGES_MAX][PACKETS], acks_to[STAGES_MAX][PACKETS]; /* it waits for the next one's */
-    gint64 answered[STAGES_MAX][PACKETS];
-} Pipeline;
-
-/* From half to one and a half of the average. */
-static gint64 service_ns(GRand *rand, gint64 mean_us) {
-    return (gint64)(g_rand_double_range(rand, 0.5, 1.5) * (double)(mean_us * US));
-}
-
-static gint64 before(const gint64 *times, guint packet, guint by) { return packet >= by ? times[packet - by] : 0; }
-
-/* When a process is through that would be through then, did it never stop. */
-static gint64 ready_at(const Pipeline *p, guint stage, gint64 time) {
-    if (stage != p->slow || p->stop_every_ns == 0) return time;
-    const gint64 into_ns = time % p->stop_every_ns;
-    return into_ns < p->stopped_ns ? time - into_ns + p->stopped_ns : time;
-}
-
-static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint64 sent_ns) {
-    const gboolean slow = stage == p->slow, after = p->what == SLOW_NETWORK && stage == p->slow + 1;
-    const gint64 link_ns = service_ns(rand, after || (slow && p->what != SLOW_DISK) ? p->slow_us : p->usual_us);
-    const gint64 disk_ns = service_ns(rand, slow && p->what == SLOW_DISK ? p->slow_us : p->usual_us);
-    p->arrive[stage][packet] = MAX(sent_ns, before(p->arrive[stage], packet, 1)) + link_ns;
-    p->receive_from[stage][packet] = before(p->done[stage], packet, 1);
-    p->receive_to[stage][packet] =
-        ready_at(p, stage, MAX(p->receive_from[stage][packet], p->arrive[stage][packet]) + 5 * US);
-    gint64 room_ns = stage + 1 < p->stages ? before(p->receive_to[stage + 1], packet, p->buffer) : 0;
-    p->mirrored[stage][packet] = ready_at(p, stage, MAX(p->receive_to[stage][packet] + 5 * US, room_ns));
-    p->done[stage][packet] = ready_at(p, stage, p->mirrored[stage][packet] + disk_ns);
-}
-
-/* A thread of its own passes acknowledgements on: of a packet once it is done, and the next DataNode has sent its. */
-static void pass_ack(Pipeline *p, guint stage, guint packet) {
-    const gboolean last = stage + 1 == p->stages;
-    const gint64 from_ns = p->acks_from[stage][packet] = before(p->answered[stage], packet, 1);
-    const gint64 came_ns = last ? from_ns : MAX(from_ns, p->answered[stage + 1][packet] + 5 * US);
-    p->acks_to[stage][packet] = ready_at(p, stage, came_ns);
-    p->answered[stage][packet] = ready_at(p, stage, MAX(p->acks_to[stage][packet], p->done[stage][packet]) + 5 * US);
-}
-
-static void pipeline_run(Pipeline *p, GRand *rand) {
-    for (guint packet = 0; packet < PACKETS; packet++) {
-        p->queued[packet] = MAX(before(p->queued, packet, 1) + 20 * US, before(p->acked, packet, p->window));
-        gint64 sent_ns = p->send_from[packet] = MAX(p->queued[packet], before(p->send_to, packet, 1));
-        p->send_to[packet] = MAX(sent_ns + 5 * US, before(p->receive_to[0], packet, p->buffer));
-        for (guint stage = 0; stage < p->stages; stage++) {
-            pass_stage(p, rand, stage, packet, sent_ns);
-            sent_ns = p->receive_to[stage][packet];
-        }
-        for (guint stage = p->stages; stage-- > 0;) pass_ack(p, stage, packet);
-        p->acked[packet] = p->answered[0][packet] + 5 * US;
-    }
-}
-
-typedef struct Maker {
-    const World *world;
-    GByteArray *bytes;
-    guint last_id;
-    guint tracer;
-    gint64 skew_ns;
-} Maker;
-
-static guint add_call(Maker *m, const char *name, guint parent, gint64 from_ns, gint64 to_ns) {
-    const SpanRec head = {.id = {TRACE, ++m->last_id},
-                          .begin_ns = from_ns + m->skew_ns,
-                          .duration_ns = to_ns - from_ns,
-                          .name = name_of(m->world, name),
-                          .tracer = world_tracer(m->world, m->tracer)};
-    SpanBuilder builder = span_builder_begin(m->bytes, &head);
-    if (parent != 0) span_builder_parent(&builder, (SpanId){TRACE, parent});
-    span_builder_end(&builder);
-    return m->last_id;
-}
-
-static void add_stage(Maker *m, const Pipeline *p, guint stage, guint op) {
-    m->tracer = tracer_of(stage);
-    m->skew_ns = p->skew_ns[stage];
-    const guint answers =
-        add_call(m, "PacketResponder#run", op, p->receive_from[stage][0], p->answered[stage][PACKETS - 1]);
-    for (guint i = 0; i < PACKETS && stage + 1 < p->stages; i++)
-        add_call(m, "PipelineAck#readFields", answers, p->acks_from[stage][i], p->acks_to[stage][i]);
-    for (guint i = 0; i < PACKETS; i++) {
-        const gint64 from = p->receive_from[stage][i], received = p->receive_to[stage][i];
-        const guint packet = add_call(m, "BlockReceiver#receivePacket", op, from, p->done[stage][i]);
-        add_call(m, "PacketReceiver#receiveNextPacket", packet, from, received);
-        if (stage + 1 < p->stages)
-            add_call(m, "PacketReceiver#mirrorPacketTo", packet, received, p->mirrored[stage][i]);
-        add_call(m, DISK, packet, p->mirrored[stage][i], p->done[stage][i]);
-    }
-}
-
-/* The client: a root that does nothing but wait where it must. */
-static GByteArray *pipeline_spans(const Pipeline *p, const World *world) {
-    Maker m = {.world = world, .bytes = g_byte_array_new()};
-    const gint64 end_ns = p->acked[PACKETS - 1];
-    const guint root = add_call(&m, "a", 0, 0, end_ns);
-    guint op = 0;
-    for (guint i = 0; i < PACKETS; i++) {
-        const gint64 ready_ns = before(p->queued, i, 1) + 20 * US;
-        if (p->queued[i] > ready_ns) add_call(&m, WAIT, root, ready_ns, p->queued[i]);
-        const guint streamer = add_call(&m, "dataStreamer", root, p->send_from[i], p->acked[i]);
-        add_call(&m, "DataStreamer#writeTo", streamer, p->send_from[i], p->send_to[i]);
-        if (i == 0) op = streamer;
-    }
-    add_call(&m, WAIT, root, p->queued[PACKETS - 1], end_ns);
-
-    for (guint stage = 0; stage < p->stages; stage++) {
-        m.tracer = tracer_of(stage);
-        m.skew_ns = p->skew_ns[stage];
-        op = add_call(&m, OP, op, 0, end_ns);
-        add_stage(&m, p, stage, op);
-    }
-    return m.bytes;
-}
-
-/* The shares, in percent of what the root lost, of each stage: of its link or its disk where that is slow. */
-static void measure(const World *world, const GByteArray *bytes, double shares[STAGES_MAX]) {
-    g_autoptr(WaitTable) table = wait_table_new(&world->lookup);
-    g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
-    const Measured measured = {.tree = tree};
-    gboolean differs;
-    g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_NOW, &differs);
-    const double lost_ns = (double)(tree->to_ns[1] - tree->from_ns[1]);
-    gint64 all_ns = 0;
-
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
-        all_ns += times->critical_ns[i];
-        for (guint stage = 0; stage < STAGES_MAX; stage++) {
-            if (tree->span[i]->tracer != world_tracer(world, tracer_of(stage))) continue;
-            shares[stage] += 100 * (double)times->critical_ns[i] / lost_ns;
-        }
-    }
-    g_assert_true(differs);
-    g_assert_cmpint(all_ns, ==, tree->to_ns[1] - tree->from_ns[1]);
-}
-
-static void check_shares(guint32 seed, const World *world, const Pipeline *p) {
-    static const char *const names[] = {"disk", "link", "network"};
-    const char *what = p->stop_every_ns > 0 ? "processor" : names[p->what];
-    g_autoptr(GByteArray) bytes = pipeline_spans(p, world);
-    double shares[STAGES_MAX] = {0};
-    measure(world, bytes, shares);
-    for (guint stage = 0; stage < p->stages; stage++) {
-        const gboolean good = stage == p->slow ? shares[stage] >= 80 : shares[stage] <= 5;
-        if (!good)
-            g_printerr("stage %u of %u has %.1f %%, slow is the %s of %u (%" G_GINT64_FORMAT
-                       " us), window %u, buffer %u\n",
-                       stage, p->stages, shares[stage], what, p->slow, p->slow_us, p->window, p->buffer);
-        forest_check(seed, good);
-    }
-}
-
-static void check_pipeline(guint32 seed, gboolean skewed) {
-    World world;
-    world_init(&world, 0);
-    GRand *rand = g_rand_new_with_seed(seed);
-    g_autofree Pipeline *p = g_new0(Pipeline, 1);
-    p->stages = (guint)g_rand_int_range(rand, 1, STAGES_MAX + 1);
-    p->slow = (guint)g_rand_int_range(rand, 0, (gint32)p->stages);
-    p->what = skewed ? SLOW_DISK : (Slow)g_rand_int_range(rand, SLOW_DISK, SLOW_NETWORK + 1);
-    p->window = (guint)g_rand_int_range(rand, 16, 81);
-    p->buffer = (guint)g_rand_int_range(rand, 1, 17);
-    p->usual_us = 200;
-    p->slow_us = g_rand_int_range(rand, 1200, 8000);
-    for (guint i = 0; skewed && i < p->stages; i++) p->skew_ns[i] = g_rand_int_range(rand, -1000, 1000) * US;
-    pipeline_run(p, rand);
-    g_rand_free(rand);
-
-    check_shares(seed, &world, p);
-}
-
-static void test_pipelines(gconstpointer skewed) {
-    const guint32 base = run_seed();
-    for (guint32 seed = base; seed != base + 100; seed++) check_pipeline(seed, skewed != NULL);
-}
-
-/* Each packet takes hardly any time, but all threads of one DataNode stand still for most of it. */
-static void check_standing(guint32 seed) {
-    World world;
-    world_init(&world, 0);
-    GRand *rand = g_rand_new_with_seed(seed);
-    g_autofree Pipeline *p = g_new0(Pipeline, 1);
-    p->stages = (guint)g_rand_int_range(rand, 1, STAGES_MAX + 1);
-    p->slow = (guint)g_rand_int_range(rand, 0, (gint32)p->stages);
-    p->window = (guint)g_rand_int_range(rand, 16, 81);
-    p->buffer = (guint)g_rand_int_range(rand, 1, 17);
-    p->usual_us = 20;
-    p->stop_every_ns = 100000 * US;
-    p->stopped_ns = g_rand_int_range(rand, 90, 97) * 1000 * US;
-    pipeline_run(p, rand);
-    g_rand_free(rand);
-    check_shares(seed, &world, p);
-}
-
-static void test_standing(void) {
-    const guint32 base = run_seed();
-    for (guint32 seed = base; seed != base + 100; seed++) check_standing(seed);
 }
 
 /* ---- readers ---- */
@@ -739,9 +542,6 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strdup_printf("/calltree/waits/%s", cases[i].name);
         g_test_add_data_func(path, &cases[i], test_case);
     }
-    g_test_add_data_func("/calltree/waits/pipelines", NULL, test_pipelines);
-    g_test_add_data_func("/calltree/waits/pipelines, clocks apart", "skewed", test_pipelines);
-    g_test_add_func("/calltree/waits/pipelines, one stands still", test_standing);
     static const char *const kinds[READ_KINDS] = {"slow reader", "reader's network",
                                                   "reader's network, one block near and one short", "slow disk",
                                                   "slow network"};

@@ -26,5 +26,8 @@ plumb_test(test_calltree_figures
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_figures.c
     LINK plumb_calltree_stats plumb_calltree plumb_model plumb_base m)
 plumb_test(test_calltree_waits
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_waits.c ${CALLTREE_HELP}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_waits.c ${CMAKE_CURRENT_LIST_DIR}/simulated.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_pipelines
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_pipelines.c ${CMAKE_CURRENT_LIST_DIR}/simulated.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base)

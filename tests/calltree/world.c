@@ -87,6 +87,12 @@ void world_init(World *world, guint32 number) {
 
 const char *world_name_text(guint i) { return texts[i]; }
 guint32 world_name(const World *world, guint i) { return id_of(world, i); }
+guint32 world_name_called(const World *world, const char *text) {
+    for (guint i = 0; i < WORLD_NAMES; i++) {
+        if (strcmp(texts[i], text) == 0) return id_of(world, i);
+    }
+    g_error("the world has no '%s'", text);
+}
 guint32 world_tracer(const World *world, guint i) {
     return FIRST_TRACER + world->first + (world->first_tracer + i) * TRACER_STRIDE;
 }

@@ -21,6 +21,7 @@ void world_init(World *world, guint32 number);
 
 const char *world_name_text(guint i);
 guint32 world_name(const World *world, guint i);
+guint32 world_name_called(const World *world, const char *text); /* it must have it */
 guint32 world_tracer(const World *world, guint i);
 guint32 world_bytes_key(const World *world);
 guint32 world_key(const World *world, guint i); /* other annotation keys; i < 4, or WORLD_STREAM, WORLD_COMPUTED */
