@@ -34,7 +34,7 @@ typedef struct Work {
     guint32 station;
     guint32 other; /* of a packet being received: the call of another station that sent it; or that station; 0: none */
     WorkKind kind;
-    guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
+    guint64 weight; /* of the station: the time in which anything works there, as waits_weigh.c compares it */
 } Work;
 
 /* A block that a reader asks for. */
