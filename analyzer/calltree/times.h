@@ -39,7 +39,8 @@ typedef enum {
     TIMES_ANSWERS,  /* a station works from when it could acknowledge a packet until it does */
     TIMES_ARRIVALS, /* what a station has sent to a reader is its sending until the reader has it */
     TIMES_SENDERS,  /* what comes slowly is its sender's, where that one has more slow links, or stands still */
-    TIMES_NOW = TIMES_SENDERS
+    TIMES_ROOTS,    /* all roots of a trace that read wait for the same stations */
+    TIMES_NOW = TIMES_ROOTS
 } TimesRule;
 #define TIMES_NODE_BYTES  (2 * sizeof(gint64)) /* of each node, the times themselves */
 #define TIMES_WAITS_BYTES 168u                 /* about, while it is found out who works for whom */

@@ -58,9 +58,15 @@ int wait_scope_compare(const WaitScope *a, const WaitScope *b) {
     return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
-static WaitScope scope_in(const Context *context, guint32 chain) {
-    const gboolean below = chain == CHAIN_RPC;
-    return (WaitScope){below ? 0 : context->stream, below ? context->call : context->top, chain};
+/* Who reads packet by packet reads in roots of one trace, and only the one that opened the block has its station. */
+static gboolean reads_in_roots(const Collector *c, const Context *context, guint32 chain) {
+    const SpanRec *top = c->tree->span[context->top];
+    return c->rule >= TIMES_ROOTS && chain == CHAIN_READ && top != NULL && top->n_parents == 0;
+}
+
+static WaitScope scope_in(const Collector *c, const Context *context, guint32 chain) {
+    if (chain == CHAIN_RPC) return (WaitScope){0, context->call, chain};
+    return (WaitScope){context->stream, reads_in_roots(c, context, chain) ? 0 : context->top, chain};
 }
 
 /* Of the text, never 0. */
@@ -120,7 +126,7 @@ static void list_waits(Collector *c, const GArray *gaps) {
     for (guint i = 0; i < gaps->len; i++) {
         const TimesGap *gap = &g_array_index(gaps, TimesGap, i);
         const guint32 chain = part_chain(part_at(c, gap->node));
-        const Stretch wait = {scope_in(&c->contexts[gap->node], chain), gap->from_ns, gap->to_ns, gap->node};
+        const Stretch wait = {scope_in(c, &c->contexts[gap->node], chain), gap->from_ns, gap->to_ns, gap->node};
         g_array_append_val(c->waits, wait);
     }
     g_array_sort(c->waits, by_scope);
@@ -131,7 +137,7 @@ static void list_waits(Collector *c, const GArray *gaps) {
 static void add_work_of(Collector *c, guint32 node, WorkKind kind, gint64 from_ns, gint64 to_ns) {
     if (from_ns >= to_ns) return;
     const Context *context = &c->contexts[node];
-    const Stretch stretch = {scope_in(context, context->chain), from_ns, to_ns, node};
+    const Stretch stretch = {scope_in(c, context, context->chain), from_ns, to_ns, node};
     const Work work = {stretch, context->station, c->other, kind, 0};
     g_array_append_val(c->work, work);
 }
@@ -169,7 +175,7 @@ static void add_packet(Collector *c, guint32 node, WaitPart part) {
     const gint64 from_ns = c->tree->from_ns[node], to_ns = c->tree->to_ns[node];
     if (part & PART_SEND) {
         const Send send = {
-            scope_in(context, part_chain(part)), context->station, pattern_node(c, node), node, from_ns, to_ns, 0};
+            scope_in(c, context, part_chain(part)), context->station, pattern_node(c, node), node, from_ns, to_ns, 0};
         g_array_append_val(c->sends, send);
     }
     const gboolean answer = part & PART_ANSWER && c->rule >= TIMES_ANSWERS;
@@ -200,7 +206,7 @@ static guint32 last_call(const Collector *c, guint32 node) {
 
 static void add_asked(Collector *c, guint32 node) {
     const gint64 asked_ns = c->tree->from_ns[node];
-    const Block block = {{scope_in(&c->contexts[node], CHAIN_READ), asked_ns, asked_ns, 0}, 0, 0};
+    const Block block = {{scope_in(c, &c->contexts[node], CHAIN_READ), asked_ns, asked_ns, 0}, 0, 0};
     if (c->rule >= TIMES_ARRIVALS) g_array_append_val(c->blocks, block);
 }
 
@@ -213,7 +219,7 @@ static void add_block(Collector *c, guint32 station, gint64 sent_ns) {
     guint32 sent = 0;
     if (c->rule < TIMES_ARRIVALS) return;
     for (guint32 call = last_call(c, station); call != 0; call = last_call(c, call)) sent = call;
-    const WaitScope scope = scope_in(&c->contexts[station], CHAIN_READ);
+    const WaitScope scope = scope_in(c, &c->contexts[station], CHAIN_READ);
     const Block block = {{scope, asked_ns, tree->to_ns[station], sent}, sent_ns, station};
     g_array_append_val(c->blocks, block);
 }
@@ -237,7 +243,7 @@ static void list_work(Collector *c) {
         const gboolean sends = sends_block(c, part);
         if (context->station == 0 || (part & PART_WAIT && !sends)) continue;
 
-        const WaitScope scope = scope_in(context, context->chain);
+        const WaitScope scope = scope_in(c, context, context->chain);
         if (wait_scope_compare(&scope, &last) != 0) {
             wanted = has_waits(c, &scope);
             last = scope;
@@ -313,7 +319,7 @@ static Sends sends_to(const Collector *c, guint32 station) {
     const CallTree *tree = c->tree;
     const Context *context = &c->contexts[station];
     const guint32 sender = c->contexts[tree->parent[station]].station;
-    Send like = {scope_in(context, context->chain), sender, 0, 0, G_MININT64, G_MININT64, 0};
+    Send like = {scope_in(c, context, context->chain), sender, 0, 0, G_MININT64, G_MININT64, 0};
     Sends sends = {.station = like.station, .first = first_send(c, &like)};
     sends.paired = sends.first;
 

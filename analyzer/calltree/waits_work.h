@@ -4,10 +4,10 @@
 #include "analyzer/calltree/times_inside.h"
 
 /* Waits and work of one scope belong together: of one chain, in the subtree of one child of the trace (of one call of
- * the NameNode), of one stream or of none. */
+ * the NameNode; of reads of all roots), of one stream or of none. */
 typedef struct WaitScope {
     guint64 stream; /* of the annotation's text; 0: none */
-    guint32 anchor; /* node */
+    guint32 anchor; /* node; 0: all roots */
     guint32 chain;  /* WaitChain */
 } WaitScope;
 int wait_scope_compare(const WaitScope *a, const WaitScope *b);

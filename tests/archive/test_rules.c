@@ -353,6 +353,38 @@ static void test_senders(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A reader's second call, a root as the first, waits for the DataNode that the first one asked. */
+static void add_second_read(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[READ], tracers[0], begin_ns, NS_PER_MS},
+        {trace, 2, 1, c->world.ask, tracers[0], begin_ns, NS_PER_MS},
+        {trace, 3, 2, names[SERVE], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 4, 3, names[WORK], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 5, 0, c->world.ask, tracers[0], begin_ns + half_ns, half_ns},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_roots(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    const gint64 first_ns = TRACES * NS_PER_MS, half_ns = TRACES * NS_PER_SEC / 2;
+    static const TimesRule rules[] = {TIMES_ARRIVALS, TIMES_ROOTS};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_second_read(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_of(&c, c.world.ask), ==, half_ns);
+        g_assert_cmpint(critical_ns(&c, WORK), ==, rules[i] == TIMES_ROOTS ? 2 * first_ns + half_ns : first_ns);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -373,5 +405,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/arrivals, rocksdb", "rocksdb", test_arrivals);
     g_test_add_data_func("/archive/rules/senders, memory", NULL, test_senders);
     g_test_add_data_func("/archive/rules/senders, rocksdb", "rocksdb", test_senders);
+    g_test_add_data_func("/archive/rules/roots, memory", NULL, test_roots);
+    g_test_add_data_func("/archive/rules/roots, rocksdb", "rocksdb", test_roots);
     return g_test_run();
 }

@@ -96,6 +96,7 @@ static const struct {
 
 static void add_reader(Maker *m, SpanBuilder *builder, guint i) {
     const guint back = i > 0 ? reads[(i - 1) % G_N_ELEMENTS(reads)].back : 0;
+    if (back == 0 && m->options->kind == FOREST_ROOTS && !one_in(m, 3)) return;
     if (i > 0) span_builder_parent(builder, m->ids[back > 0 ? i - back : 0]);
 }
 
@@ -180,12 +181,12 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
     head.name = world_name(m->world, (m->first_name + below(m, m->names)) % WORLD_NAMES);
     head.tracer = world_tracer(m->world, tracer);
     if (m->options->kind == FOREST_PIPELINES) be_in_pipeline(m, &head, i);
-    if (m->options->kind == FOREST_READS) be_in_read(m, &head, i);
+    if (m->options->kind >= FOREST_READS) be_in_read(m, &head, i);
     if (wrong(m, 20)) head.duration_ns = -head.duration_ns;
     SpanBuilder builder = span_builder_begin(forest->bytes, &head);
     if (m->options->kind == FOREST_PIPELINES)
         add_station(m, &builder, i, head.name);
-    else if (m->options->kind == FOREST_READS)
+    else if (m->options->kind >= FOREST_READS)
         add_reader(m, &builder, i);
     else
         add_parents(m, &builder, i);

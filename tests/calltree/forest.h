@@ -17,7 +17,8 @@ typedef enum {
     FOREST_WILD,      /* what may go wrong does */
     FOREST_CLEAN,     /* no orphans, cycles, duplicates, reversed times */
     FOREST_PIPELINES, /* clean; a block is written through one to three DataNodes, and packets come at any time */
-    FOREST_READS      /* clean; blocks are asked for and sent, each call at any time */
+    FOREST_READS,     /* clean; blocks are asked for and sent, each call at any time */
+    FOREST_ROOTS      /* the same, and the reader's calls are roots */
 } ForestKind;
 
 typedef struct ForestOptions {

@@ -98,6 +98,7 @@ static char *scope_of(const RefWaits *waits, const RefNode *node, char chain) {
     }
     while (top->parent->parent != NULL) top = top->parent;
     g_autofree char *stream = stream_of(waits, node);
+    if (chain == 'r' && top->span != NULL && top->span->n_parents == 0) return g_strdup_printf("r roots %s", stream);
     return g_strdup_printf("%c %p %s", chain, (const void *)top, stream);
 }
 

@@ -106,18 +106,25 @@ static void check_times(guint32 seed, const TreeTimes *times, const RefTree *ref
     }
 }
 
-/* What a root lasts is shared out below it; below a placeholder what its children last. */
+/* What roots last is shared out below them, what one lasts perhaps below another that read for it; below a placeholder
+ * what its children last. */
 static void check_shares(guint32 seed, const Made *made) {
     const CallTree *tree = made->tree;
+    gint64 left_to_roots = 0;
     for (guint32 top = 1; top < tree->n_nodes; top = tree->end[top]) {
-        gint64 lasts = tree->span[top] != NULL ? tree->to_ns[top] - tree->from_ns[top] : 0, shared = 0;
+        const SpanRec *span = tree->span[top];
+        gint64 left = span != NULL ? tree->to_ns[top] - tree->from_ns[top] : 0;
         for (guint32 i = top; i < tree->end[top]; i++) {
-            shared += made->times->critical_ns[i];
+            left -= made->times->critical_ns[i];
             forest_check(seed, made->times->critical_ns[i] >= 0);
-            if (tree->span[top] == NULL && tree->parent[i] == top) lasts += tree->to_ns[i] - tree->from_ns[i];
+            if (span == NULL && tree->parent[i] == top) left += tree->to_ns[i] - tree->from_ns[i];
         }
-        forest_check(seed, shared == lasts);
+        if (span != NULL && span->n_parents == 0)
+            left_to_roots += left;
+        else
+            forest_check(seed, left == 0);
     }
+    forest_check(seed, left_to_roots == 0);
 }
 
 /* Checks the pattern node at 'at' and all below; returns the number of the next. Patterns of these forests are small.
@@ -383,10 +390,12 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const Kind anything = {FORESTS / 2, {40, FOREST_WILD}}, clean = {FORESTS / 2, {40, FOREST_CLEAN}};
     static const Kind pipelines = {FORESTS / 20, {30, FOREST_PIPELINES}}, reads = {FORESTS / 20, {20, FOREST_READS}};
+    static const Kind roots = {FORESTS / 40, {20, FOREST_ROOTS}};
     g_test_add_data_func("/calltree/forests/anything", &anything, test_forests);
     g_test_add_data_func("/calltree/forests/clean", &clean, test_forests);
     g_test_add_data_func("/calltree/forests/pipelines", &pipelines, test_forests);
     g_test_add_data_func("/calltree/forests/reads", &reads, test_forests);
+    g_test_add_data_func("/calltree/forests/roots that read", &roots, test_forests);
     g_test_add_func("/calltree/forests/older rules", test_older_rules);
     return g_test_run();
 }

@@ -246,6 +246,14 @@ static const Case cases[] = {
       {2, 1, PIECE, 0, 10, 3},
       {3, 1, SERVE, 0, 0, 0},
       {4, 3, "sendBlock", 2, 9, 7}}},
+    {"a read waits for the station of another root of its trace",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 4, 0},
+      {2, 1, READER, 0, 4, 0},
+      {3, 2, SERVE, 1, 30, 1},
+      {4, 3, "sendBlock", 1, 20, 18},
+      {5, 0, "DFSInputStream#byteArrayRead", 8, 24, 1},
+      {6, 5, PIECE, 8, 23, 0},
+      {7, 0, WAIT, 8, 23, 15}}},
     {"a DataNode that is asked for a block, and does not begin",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 30, 1},
       {2, 1, READER, 1, 14, 0},
@@ -432,6 +440,7 @@ typedef struct Reading {
     guint buffer, window;       /* so many packets are in the sender's socket, and in the reader's */
     guint reader;               /* his tracer: on the host of the first DataNode, or not */
     guint last_pieces;          /* packets of the blocks of the last DataNode */
+    gboolean apart;             /* he takes each packet in a call of its own, of which none is below another */
     gint64 skew_ns[SERVERS];
 } Reading;
 
@@ -455,10 +464,16 @@ static void block_run(Block *b, GRand *rand, const Reading *r, guint server, gin
     }
 }
 
-static void add_block(Maker *m, const Reading *r, const Block *b, guint root, guint server) {
+/* A call of the reader; returns it. */
+static guint add_part(Maker *m, const Reading *r, const char *name, gint64 from_ns, gint64 to_ns) {
+    const guint root = r->apart ? add_call(m, "DFSInputStream#byteArrayRead", 0, from_ns, to_ns) : 1;
+    return add_call(m, name, root, from_ns, to_ns);
+}
+
+static void add_block(Maker *m, const Reading *r, const Block *b, guint server) {
     const gint64 from_ns = b->from_ns, asked_ns = from_ns + 100 * US, end_ns = b->sent[b->n - 1] + 20 * US;
-    const guint reader = add_call(m, READER, root, from_ns, from_ns + 300 * US);
-    for (guint i = 0; i < b->n; i++) add_call(m, PIECE, root, b->asked[i], b->taken[i]);
+    const guint reader = add_part(m, r, READER, from_ns, from_ns + 300 * US);
+    for (guint i = 0; i < b->n; i++) add_part(m, r, PIECE, b->asked[i], b->taken[i]);
     m->tracer = tracer_of(server);
     m->skew_ns = r->skew_ns[server];
     const guint serve = add_call(m, SERVE, reader, asked_ns, MAX(b->taken[b->n - 1], end_ns) + 50 * US);
@@ -480,11 +495,11 @@ static GByteArray *reading_spans(const Reading *r, GRand *rand, const World *wor
     for (guint i = 0; i < BLOCKS; i++) {
         Block block;
         block_run(&block, rand, r, i % SERVERS, end_ns + 100 * US);
-        add_block(&m, r, &block, 1, i % SERVERS);
+        add_block(&m, r, &block, i % SERVERS);
         end_ns = block.taken[block.n - 1];
     }
     m.last_id = 0;
-    add_call(&m, "a", 0, 0, end_ns + 100 * US);
+    if (!r->apart) add_call(&m, "a", 0, 0, end_ns + 100 * US);
     return m.bytes;
 }
 
@@ -515,13 +530,14 @@ static Reading reading_make(GRand *rand, ReadKind kind) {
     return r;
 }
 
-static void test_reading(gconstpointer kind) {
+static void check_reading(ReadKind kind, gboolean apart) {
     World world;
     world_init(&world, 0);
     const guint32 base = run_seed();
     for (guint32 seed = base; seed != base + 100; seed++) {
         GRand *rand = g_rand_new_with_seed(seed);
-        const Reading r = reading_make(rand, (ReadKind)GPOINTER_TO_UINT(kind));
+        Reading r = reading_make(rand, kind);
+        r.apart = apart;
         g_autoptr(GByteArray) bytes = reading_spans(&r, rand, &world);
         double shares[STAGES_MAX] = {0};
         measure(&world, bytes, shares);
@@ -536,6 +552,9 @@ static void test_reading(gconstpointer kind) {
     }
 }
 
+static void test_reading(gconstpointer kind) { check_reading((ReadKind)GPOINTER_TO_UINT(kind), FALSE); }
+static void test_reading_apart(gconstpointer kind) { check_reading((ReadKind)GPOINTER_TO_UINT(kind), TRUE); }
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -548,6 +567,9 @@ int main(int argc, char **argv) {
     for (guint i = 0; i < READ_KINDS; i++) {
         g_autofree char *path = g_strdup_printf("/calltree/waits/reading, %s", kinds[i]);
         g_test_add_data_func(path, GUINT_TO_POINTER(i), test_reading);
+        if (i == READ_SLOWLY) continue; /* his own time is between his calls then */
+        g_autofree char *apart = g_strconcat(path, ", call by call", NULL);
+        g_test_add_data_func(apart, GUINT_TO_POINTER(i), test_reading_apart);
     }
     return g_test_run();
 }

@@ -20,7 +20,8 @@ typedef enum {
     TRACE_READERS = 1 << 7,
     TRACE_ANSWERS = 1 << 8,
     TRACE_ARRIVALS = 1 << 9,
-    TRACE_SENDERS = 1 << 11,
+    TRACE_SENDERS = 1 << 10,
+    TRACE_ROOTS = 1 << 11,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
