@@ -119,6 +119,28 @@ static void some_of_them(void) {
     json_decref(answer);
 }
 
+/* A file is read by two calls, each a root: the second one waits for the DataNode that the first one asked. */
+static void calls_of_one_stream(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    const SpanRow rows[] = {
+        {1, 1, 0, "DFSInputStream#byteArrayRead", CLIENT, 0, 20000, "bytes=100", 0},
+        {1, 2, 1, "BlockReaderRemote#new", CLIENT, 0, 20000, NULL, 0},
+        {1, 3, 2, "OpReadBlockProto", "DataNode/d1", 10000, 200000, NULL, 0},
+        {1, 4, 3, "BlockSender#readLocal", "DataNode/d1", 10000, 190000, NULL, 0},
+        {1, 5, 0, "DFSInputStream#byteArrayRead", CLIENT, 100000, 80000, "bytes=100", 0},
+        {1, 6, 5, "BlockReaderRemote2#readNextPacket", CLIENT, 100000, 80000, NULL, 0},
+    };
+    fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
+    json_t *answer = fixture_answer(&fixture, "bottleneck", "root=DFSInputStream*");
+    g_assert_cmpint(number_at(answer, "found"), ==, 1);
+    g_assert_cmpint(number_at(answer, "requests"), ==, 2);
+    g_assert_cmpint(number_at(answer, "response_ns"), ==, 100 * NS_PER_MS);
+    const json_t *disk = row_where(json_object_get(answer, "calls"), "function", "BlockSender#readLocal");
+    g_assert_cmpint(number_at(disk, "critical_ns"), ==, 90 * NS_PER_MS);
+    json_decref(answer);
+}
+
 /* Means of seconds whose truth is known: 95 of 100 intervals hold it. */
 static void intervals_hold(void) {
     enum { SETS = 2000, N = 12 };
@@ -182,6 +204,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/bottleneck/shares-add-up", shares_add_up);
     g_test_add_func("/bottleneck/sizes-and-packets", sizes_and_packets);
     g_test_add_func("/bottleneck/some-of-them", some_of_them);
+    g_test_add_func("/bottleneck/calls of one stream", calls_of_one_stream);
     g_test_add_func("/bottleneck/intervals-hold", intervals_hold);
     g_test_add_func("/bottleneck/seconds-that-take-turns", seconds_that_take_turns);
     g_test_add_func("/bottleneck/traces-that-went-meanwhile", traces_that_went_meanwhile);

@@ -115,22 +115,31 @@ static void add_share(Reading *reading, const HdfsShare *share, guint32 operatio
     tallies_add(reading->tallies, (TallyKey){TALLY_CALL, share->tracer, share->name, what}, &times);
 }
 
+/* Those of one trace. A stream that is read call by call has a root for each, and the calls of its DataNode are below
+ * one of them: what all waited for is counted with the first. */
+typedef struct Requests {
+    guint n, size; /* size: class of the first */
+    guint32 first; /* root */
+    gint64 response_ns;
+} Requests;
+
 /* What is left of the response is the client's own: outside of HDFS. */
-static void add_waits(Reading *reading, const TraceView *view, guint32 root, guint size, gint64 response_ns) {
+static void add_waits(Reading *reading, const TraceView *view, const Requests *requests) {
     g_auto(HdfsFacts) facts;
-    const SpanRec *span = view->tree->span[root];
-    HdfsShare own = {span->tracer, span->name, HDFS_CLIENT, ROLE_CLIENT, response_ns, 1};
+    const SpanRec *span = view->tree->span[requests->first];
+    HdfsShare own = {span->tracer, span->name, HDFS_CLIENT, ROLE_CLIENT, requests->response_ns, 1};
     hdfs_facts_init(&facts);
-    hdfs_reader_add_path(reading->reader, view, root, &facts);
+    hdfs_reader_add_path(reading->reader, view, requests->n > 1 ? 0 : requests->first, &facts);
+    tallies_in_second(reading->tallies, view->tree->from_ns[requests->first] / NS_PER_SEC);
     for (guint i = 0; i < facts.shares->len && allowance_goes_on(); i++) {
         const HdfsShare *share = &g_array_index(facts.shares, HdfsShare, i);
-        add_share(reading, share, span->name, size);
+        add_share(reading, share, span->name, requests->size);
         own.ns -= share->ns;
     }
-    if (own.ns > 0) add_share(reading, &own, span->name, size);
+    if (own.ns > 0) add_share(reading, &own, span->name, requests->size);
 }
 
-static void add_request(Reading *reading, const TraceView *view, guint32 root) {
+static void add_request(Reading *reading, const TraceView *view, guint32 root, Requests *requests) {
     const CallTree *tree = view->tree;
     const SpanRec *span = tree->span[root];
     const gint64 response_ns = tree->to_ns[root] - tree->from_ns[root];
@@ -145,7 +154,19 @@ static void add_request(Reading *reading, const TraceView *view, guint32 root) {
     tallies_add(reading->tallies, (TallyKey){TALLY_OPERATION, span->name, 0, 0}, &times)->bytes += bytes;
     tallies_add(reading->tallies, (TallyKey){TALLY_SIZE, span->name, size, 0}, &times)->bytes += bytes;
     add_functions(reading, view, root);
-    add_waits(reading, view, root, size, response_ns);
+    if (requests->n++ == 0) {
+        requests->first = root;
+        requests->size = size;
+    }
+    requests->response_ns += response_ns;
+}
+
+static void add_trace(Reading *reading, const TraceView *view) {
+    Requests requests = {.n = 0};
+    for (guint32 next = 1, root; (root = request_root(reading->asked->archive, view, reading->root, next)) != 0;
+         next = view->tree->end[root])
+        add_request(reading, view, root, &requests);
+    if (requests.n > 0) add_waits(reading, view, &requests);
 }
 
 static gboolean read_requests(Reading *reading, const GArray *requests, GError **error) {
@@ -156,8 +177,7 @@ static gboolean read_requests(Reading *reading, const GArray *requests, GError *
         g_autoptr(TraceView) view = trace_view_load_found(archive, trace, &gone, error);
         if (!view && gone) continue;
         if (!view) return FALSE;
-        const guint32 root = request_root(archive, view, reading->root);
-        if (root) add_request(reading, view, root);
+        add_trace(reading, view);
         if (!allowance_check(error)) return FALSE;
     }
     return TRUE;

@@ -72,9 +72,9 @@ GArray *requests_find(const Asked *asked, const RequestFilter *filter, guint64 *
     return g_steal_pointer(&requests);
 }
 
-guint32 request_root(Archive *archive, const TraceView *view, const char *root) {
+guint32 request_root(Archive *archive, const TraceView *view, const char *root, guint32 from) {
     const CallTree *tree = view->tree;
-    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i = tree->end[i])
+    for (guint32 i = from; i < tree->n_nodes && allowance_goes_on(); i = tree->end[i])
         if (tree->span[i] && request_name_fits(root, node_text(archive, tree->span[i]->name))) return i;
     return 0;
 }
