@@ -1,5 +1,5 @@
 """Where no span is going on when a file is opened for writing, the output stream itself is the trace: one for each
-file, with all that was written, waited for and done on the DataNodes."""
+file, with all that was written, waited for and done on the DataNodes. Reads of one stream are roots of one trace."""
 
 import pytest
 
@@ -7,6 +7,9 @@ from script.hdfs.attach import Agent
 from tests.agent.tours import NEWEST, Cluster, number, spans, total, traced_tour
 
 STREAM = "DFSOutputStream#stream"
+READ = "DFSInputStream#byteArrayRead"
+PREAD = "DFSInputStream#byteArrayPread"
+FILE, WRITTEN, BLOCKS = "/client/file", 624288, 3
 # Each of them was a trace of its own without the stream.
 CALLS = {"DFSOutputStream#write", "DFSOutputStream#close", "hflush", "hsync", "waitForAckedSeqno", "dataStreamer"}
 WAITS = {"dataStreamer", "hflush", "hsync", "DFSOutputStream#close", "waitForAckedSeqno"}
@@ -73,8 +76,38 @@ def test_packets_are_told_apart_by_their_numbers(streams):
 
 
 def test_bytes_of_writes_packets_and_sockets_agree(streams):
-    (whole,) = [trace for trace in streams if trace["spans"][0]["annotations"]["path"] == "/client/file"]
+    (whole,) = [trace for trace in streams if trace["spans"][0]["annotations"]["path"] == FILE]
     received = total(whole, "BlockReceiver#receivePacket", "bytes", "datanode")
     sent = total(whole, "dataStreamer", "bytes")
     assert total(whole, "DFSOutputStream#write", "bytes") == sent == total(whole, "DataStreamer#writeTo", "bytes") > 0
     assert received == 3 * sent
+
+
+def reads_of_file(run, function):
+    return [trace for trace in run.forest.named(function) if trace["spans"][0]["annotations"]["path"] == FILE]
+
+
+def test_reads_of_a_stream_are_roots_of_one_trace(run):
+    """So what one waits for is in it, though another asked the DataNode for the block."""
+    (whole,) = reads_of_file(run, READ)
+    reads = [span for span in whole["spans"] if span["depth"] == 0]
+    assert len(reads) > 2 * BLOCKS
+    assert {span["function"] for span in reads} == {READ}
+    assert all(span["parents"] == [] for span in reads)
+    assert total(whole, READ, "bytes") == total(whole, "BlockSender#sendPacket", "bytes", "datanode") == WRITTEN
+    assert len(spans(whole, "OpReadBlockProto", "datanode")) == BLOCKS
+
+
+def test_what_reads_took_is_somebodys(run):
+    """Of all that read, and of those that worked for them: nothing twice, and nothing lost."""
+    (whole,) = reads_of_file(run, READ)
+    waited = sum(span["duration_ns"] for span in whole["spans"] if span["depth"] == 0)
+    assert sum(span["critical_ns"] for span in whole["spans"]) == waited
+
+
+def test_a_positional_read_is_a_trace_of_its_own(run):
+    alone = reads_of_file(run, PREAD)
+    assert alone
+    for trace in alone:
+        assert [span["function"] for span in trace["spans"] if span["depth"] == 0] == [PREAD]
+        assert spans(trace, "OpReadBlockProto", "datanode")

@@ -2,6 +2,7 @@ package io.plumbline.weave;
 
 import io.plumbline.weave.classes.Patch;
 import io.plumbline.weave.hadoop.CallerContexts;
+import io.plumbline.weave.hadoop.InputStreams;
 import io.plumbline.weave.hadoop.LoginUsers;
 import io.plumbline.weave.hadoop.OutputStreams;
 import io.plumbline.weave.hadoop.OwnScopes;
@@ -32,6 +33,7 @@ public final class Patches {
         patches.add(new Packets());
         patches.add(new OutputStreams());
         patches.add(new SentPackets());
+        patches.add(new InputStreams());
         patches.add(new CallerContexts());
         patches.add(new LoginUsers());
         patches.addAll(HTracePatches.ALL);

@@ -52,6 +52,11 @@ public final class RecordingHooks {
         return mode == Mode.SAMPLED ? new Scope(point.name) : "token";
     }
 
+    public static Object beginRead(Object stream, Point point) {
+        say("of " + stream.getClass().getSimpleName());
+        return begin(point);
+    }
+
     public static boolean open(Object token) {
         return token instanceof Scope;
     }

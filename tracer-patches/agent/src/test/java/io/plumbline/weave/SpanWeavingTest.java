@@ -195,6 +195,14 @@ class SpanWeavingTest {
                 RecordingHooks.take());
     }
 
+    @Test
+    void whatFollowsIsToldWhoseItIs() throws Exception {
+        Callable<?> thrower = make(WovenClasses.of(SpanWeavingTest.class,
+                "[$Host$Thrower x]\nfails(int) fails root follows"), "Thrower");
+        thrower.call();
+        assertEquals(List.of("of Thrower", "begin fails root", "end fails one"), RecordingHooks.take());
+    }
+
     /** Constructors: of super, of this, before which nothing can run; ones that throw. */
     public static class Base {
         final String name;

@@ -17,6 +17,15 @@ public abstract class Engine {
     public abstract Object begin(Point point);
 
     /**
+     * As {@link #begin}, where a root may belong to the trace of a read before it.
+     *
+     * @param input the stream; null: it is not woven
+     */
+    public Object beginRead(StreamHooks.Input input, Point point) {
+        return begin(point);
+    }
+
+    /**
      * A task of Spark starts in this thread: a root, whatever is going on, that belongs to that trace. As {@link
      * #begin}; null, too, when the policy wants no such root at all: then what is below decides for itself.
      */

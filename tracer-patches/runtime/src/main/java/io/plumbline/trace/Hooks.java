@@ -43,6 +43,17 @@ public final class Hooks {
         }
     }
 
+    /** As {@link #begin}, of a {@link Point#FOLLOWS}. @param stream which is read */
+    public static Object beginRead(Object stream, Point point) {
+        try {
+            StreamHooks.Input input = stream instanceof StreamHooks.Input ? (StreamHooks.Input) stream : null;
+            return Switch.on() ? ENGINE.beginRead(input, point) : null;
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
     public static boolean open(Object token) {
         return token instanceof OpenScope;
     }

@@ -19,6 +19,8 @@ public final class Point {
     public static final int UNLESS_LEAF = 4;
     /** Opens an output stream, which is a trace of its own when none is going on: {@link StreamHooks}. */
     public static final int STREAM = 8;
+    /** A read of an input stream. As a root it may belong to the trace of the one before it: {@link ReadTrace}. */
+    public static final int FOLLOWS = 16;
 
     /** The span's name, without any number in it. */
     public final String name;

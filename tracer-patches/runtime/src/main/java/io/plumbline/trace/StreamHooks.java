@@ -89,6 +89,17 @@ public final class StreamHooks {
         }
     }
 
+    /** What a woven input stream shows. Its reads are made one at a time. */
+    public interface Input {
+        /** What it keeps for {@link ReadTrace}; null: nothing. */
+        Object plumbReads();
+
+        void plumbReads(Object reads);
+
+        /** Above 0: the read that begins now is the first of a block. */
+        int plumbBeyond();
+    }
+
     /** What a woven packet shows. */
     public interface Packet {
         long plumbSeqno();

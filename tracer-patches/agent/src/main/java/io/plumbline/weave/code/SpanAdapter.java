@@ -1,5 +1,6 @@
 package io.plumbline.weave.code;
 
+import io.plumbline.trace.Point;
 import io.plumbline.weave.list.Signature;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -47,9 +48,13 @@ final class SpanAdapter extends CodeAdapter {
             mv.visitVarInsn(Opcodes.ALOAD, 0);
             mv.visitFieldInsn(Opcodes.GETFIELD, site.self.name, carried, "L" + Emit.SPAN_REF + ";");
         }
+        boolean follows = (site.function.flags & Point.FOLLOWS) != 0 && !site.isStatic();
+        if (follows) {
+            mv.visitVarInsn(Opcodes.ALOAD, 0);
+        }
         site.point(mv);
         if (carried == null) {
-            Emit.hook(mv, "begin", "(P)O");
+            Emit.hook(mv, follows ? "beginRead" : "begin", follows ? "(OP)O" : "(P)O");
         } else {
             Emit.hook(mv, "beginBelow", "(SP)O");
         }

@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 /** Reads a line below a section's head. */
 final class LineParser {
     private static final List<String> WORDS =
-            Arrays.asList("root", "background", "unless-traced", "unless-leaf", "stream");
+            Arrays.asList("root", "background", "unless-traced", "unless-leaf", "stream", "follows");
     private static final Pattern DIFFERENCE = Pattern.compile("([^'-]+)-([^'+-]+)(?:\\+([0-9]{1,9}))?");
     private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
     private static final String ALLOWED =
-            "allowed are root, background, unless-traced, unless-leaf, stream, key=value (recorded at "
-                    + "the call) and key:=value (recorded at the return)";
+            "allowed are root, background, unless-traced, unless-leaf, stream, follows, key=value "
+                    + "(recorded at the call) and key:=value (recorded at the return)";
 
     private final Function.Builder builder;
     private final Iterator<String> words;
@@ -127,6 +127,8 @@ final class LineParser {
             builder.flags |= Point.UNLESS_LEAF;
         } else if (word.equals("stream")) {
             builder.flags |= Point.STREAM;
+        } else if (word.equals("follows")) {
+            builder.flags |= Point.FOLLOWS;
         } else {
             throw new IllegalArgumentException("\"" + word + "\": " + ALLOWED + Hint.of(word, WORDS));
         }
@@ -194,6 +196,10 @@ final class LineParser {
         }
         if ((builder.flags & Point.STREAM) != 0 && (builder.flags & Point.ROOT) == 0) {
             throw new IllegalArgumentException("only a root can open a stream: root stream");
+        }
+        boolean called = builder.kind == Function.Kind.CALL && (builder.flags & Point.ROOT) != 0;
+        if ((builder.flags & Point.FOLLOWS) != 0 && !called) {
+            throw new IllegalArgumentException("only a method that may be a root can follow another: root follows");
         }
         boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY
                 || builder.kind == Function.Kind.WITHIN;

@@ -1,18 +1,20 @@
 package io.plumbline.weave.htrace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
 import io.plumbline.trace.Sampling;
+import io.plumbline.trace.StreamHooks;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.htrace.core.TraceScope;
 import org.apache.htrace.core.Tracer;
 
-/** Output streams that are traces of their own. */
+/** Streams whose calls are one trace. */
 final class StreamCases {
     private static final String STREAM = "DFSOutputStream#stream";
     private static final Point CREATE =
@@ -101,6 +103,64 @@ final class StreamCases {
         assertEquals("java.io.IOException", traced.span(STREAM).getKVAnnotations().get("exception"));
         assertNull(Tracer.getCurrentSpan());
         assertNull(traced.engine.openedStream(8));
+    }
+
+    /** A stream that is read, always in the middle of a block but at its begin. */
+    private static final class Input implements StreamHooks.Input {
+        private Object reads;
+        private int beyond = 1;
+
+        @Override
+        public Object plumbReads() {
+            return reads;
+        }
+
+        @Override
+        public void plumbReads(Object now) {
+            reads = now;
+        }
+
+        @Override
+        public int plumbBeyond() {
+            return beyond;
+        }
+    }
+
+    private static void read(Traced traced, Input input, String name) {
+        Object scope = traced.engine.beginRead(input, Traced.root(name));
+        if (scope instanceof OpenScope) {
+            ((OpenScope) scope).close(null);
+        } else {
+            traced.engine.leave(scope);
+        }
+        input.beyond = 0;
+    }
+
+    public void readsOfABlockAreRootsOfOneTrace() {
+        Traced traced = Traced.always();
+        Input input = new Input();
+        read(traced, input, "first");
+        read(traced, input, "second");
+        read(traced, new Input(), "other");
+        long trace = traced.span("first").getSpanId().getHigh();
+        assertEquals(trace, traced.span("second").getSpanId().getHigh());
+        assertNotEquals(trace, traced.span("other").getSpanId().getHigh());
+        assertEquals(Arrays.asList("", "", ""),
+                Arrays.asList(traced.parent("first"), traced.parent("second"), traced.parent("other")));
+        assertNull(Tracer.getCurrentSpan());
+    }
+
+    public void aBlockThatWasNotSampledHasNoTrace() {
+        Traced traced = Traced.always();
+        Sampling.current().fromJmx("no=never; always");
+        Input input = new Input();
+        read(traced, input, "first");
+        input.beyond = 1;
+        read(traced, input, "no");
+        read(traced, input, "second");
+        read(traced, input, "third");
+        assertNotEquals(traced.span("first").getSpanId().getHigh(), traced.span("second").getSpanId().getHigh());
+        assertNotEquals(traced.span("third").getSpanId().getHigh(), traced.span("second").getSpanId().getHigh());
     }
 
     public void numbersAreForTheCurrentSpan() {

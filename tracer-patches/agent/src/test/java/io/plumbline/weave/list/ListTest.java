@@ -42,11 +42,13 @@ class ListTest {
     /** After [a.B x], in line 2, and what is said about it. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "run() name rot | \"rot\": allowed are root, background, unless-traced, unless-leaf, stream, key=value (recorded at the call) and key:=value"
+        "run() name rot | \"rot\": allowed are root, background, unless-traced, unless-leaf, stream, follows, key=value (recorded at the call) and key:=value"
                 + " (recorded at the return); did you mean \"root\"?",
         "run() name unless-trace | did you mean \"unless-traced\"?",
         "run() name root unless-leaf | root and unless-leaf contradict each other",
         "run() name stream | only a root can open a stream: root stream",
+        "run() name follows | only a method that may be a root can follow another: root follows",
+        "carry <init>() -> run() x root follows | only a method that may be a root can follow another: root follows",
         "between a() b() x unless-leaf | only functions with a span of their own can be unless-leaf",
         "run() | the line ends where the span's name is expected",
         "run() a=arg1 | the span's name is missing before \"a=arg1\"",

@@ -6,6 +6,7 @@ import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.Sampling;
 import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.StreamHooks;
 import io.plumbline.trace.own.SpanClock;
 import io.plumbline.trace.report.Trouble;
 import org.apache.htrace.core.MilliSpan;
@@ -24,9 +25,14 @@ public final class HTraceEngine extends Engine {
 
     @Override
     public Object begin(Point point) {
+        return beginRead(null, point);
+    }
+
+    @Override
+    public Object beginRead(StreamHooks.Input input, Point point) {
         try {
             if (Tracer.getCurrentSpan() == null) {
-                return point.mayBeRoot() ? Roots.begin(point) : null;
+                return point.mayBeRoot() ? Roots.begin(point, input) : null;
             }
             if (untraced(point)) {
                 return null;
@@ -41,7 +47,6 @@ public final class HTraceEngine extends Engine {
         }
     }
 
-    /** A span below one of that trace, which is then told that it has no parent. */
     @Override
     public Object beginTask(Point point, long trace) {
         try {
@@ -54,13 +59,18 @@ public final class HTraceEngine extends Engine {
                 return Roots.decline(tracer);
             }
             HTraceScope open = new HTraceScope();
-            TraceScope scope = below(tracer, new SpanId(trace, 1), point.name);
-            scope.getSpan().setParents(new SpanId[0]);
-            return open.opened(tracer, scope);
+            return open.opened(tracer, rootOf(tracer, trace, point.name));
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;
         }
+    }
+
+    /** A span below one of that trace, which is then told that it has no parent. */
+    static TraceScope rootOf(Tracer tracer, long trace, String name) {
+        TraceScope scope = below(tracer, new SpanId(trace, 1), name);
+        scope.getSpan().setParents(new SpanId[0]);
+        return scope;
     }
 
     /** HTrace asks the current span for its id here; only what comes of the new one counts as asking. */

@@ -3,8 +3,10 @@ package io.plumbline.trace.htrace;
 import io.plumbline.trace.ApplicationSpan;
 import io.plumbline.trace.Background;
 import io.plumbline.trace.Point;
+import io.plumbline.trace.ReadTrace;
 import io.plumbline.trace.Sampling;
 import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.StreamHooks;
 import io.plumbline.trace.report.Trouble;
 import io.plumbline.trace.settings.Switch;
 import org.apache.htrace.core.Sampler;
@@ -27,7 +29,7 @@ final class Roots {
     }
 
     /** Where no span is going on in this thread. Null, an HTraceScope, or what {@link #leave} takes. */
-    static Object begin(Point point) {
+    static Object begin(Point point, StreamHooks.Input input) {
         Sampling sampling = Sampling.current();
         boolean unset = sampling.unset();
         if (!unset && sampling.never() || point.background() && !Background.on()) {
@@ -48,9 +50,13 @@ final class Roots {
                 return HTraceStream.open(tracer, outermost(tracer, outer, HTraceStream.POINT.name), point);
             }
             HTraceScope open = new HTraceScope();
-            return open.opened(tracer, outermost(tracer, outer, point.name));
+            return open.opened(tracer, outer == null && input != null ? read(tracer, input, point.name)
+                    : outermost(tracer, outer, point.name));
         }
         HTraceStream.declined(stream);
+        if (input != null) {
+            ReadTrace.missed(input);
+        }
         return decline(tracer);
     }
 
@@ -58,6 +64,18 @@ final class Roots {
     private static TraceScope outermost(Tracer tracer, SpanRef outer, String name) {
         return outer == null ? (TraceScope) ((PatchedTracer) tracer).plumbRoot(name)
                 : tracer.newScope(name, new SpanId(outer.trace, outer.span));
+    }
+
+    private static TraceScope read(Tracer tracer, StreamHooks.Input input, String name) {
+        ReadTrace reads = ReadTrace.of(input, System.nanoTime());
+        if (reads != null && reads.id() != 0) {
+            return HTraceEngine.rootOf(tracer, reads.id(), name);
+        }
+        TraceScope scope = outermost(tracer, null, name);
+        if (reads != null) {
+            reads.begun(scope.getSpanId().getHigh());
+        }
+        return scope;
     }
 
     /** Nothing is recorded until {@link #leave} gets what this returns. */

@@ -7,8 +7,10 @@ import io.plumbline.trace.Delivery;
 import io.plumbline.trace.Engine;
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
+import io.plumbline.trace.ReadTrace;
 import io.plumbline.trace.Sampling;
 import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.StreamHooks;
 import io.plumbline.trace.Tracers;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,15 +35,20 @@ public final class OwnEngine extends Engine {
 
     @Override
     public Object begin(Point point) {
+        return beginRead(null, point);
+    }
+
+    @Override
+    public Object beginRead(StreamHooks.Input input, Point point) {
         ThreadState state = ThreadState.get();
         OwnScope above = state.current();
         if (above != null) {
             return wanted(point) ? within(state, above, point) : null;
         }
-        return point.mayBeRoot() && !state.unsampled() ? root(state, point) : null;
+        return point.mayBeRoot() && !state.unsampled() ? root(state, point, input) : null;
     }
 
-    private static Object root(ThreadState state, Point point) {
+    private static Object root(ThreadState state, Point point, StreamHooks.Input input) {
         Sampling sampling = Sampling.current();
         if (sampling.never() || !wanted(point)) {
             return null;
@@ -50,6 +57,9 @@ public final class OwnEngine extends Engine {
         if (outer == null && !sampling.sample(point.opensStream() ? OwnStream.POINT : point)) {
             state.unsampled = true;
             state.opening = point.opensStream() ? OwnStream.UNSAMPLED : null;
+            if (input != null) {
+                ReadTrace.missed(input);
+            }
             return state.unsampledRoot;
         }
         if (point.opensStream()) {
@@ -57,7 +67,18 @@ public final class OwnEngine extends Engine {
             stream.shareSpan();
             return new OpeningScope(state, stream.entered(state), point);
         }
-        return outermost(state, outer, point.name, Tracers.of(point)).entered(state);
+        return (outer == null && input != null ? read(state, input, point)
+                : outermost(state, outer, point.name, Tracers.of(point))).entered(state);
+    }
+
+    private static OwnScope read(ThreadState state, StreamHooks.Input input, Point point) {
+        long now = System.nanoTime();
+        ReadTrace reads = ReadTrace.of(input, now);
+        long trace = reads == null || reads.id() == 0 ? state.newId() : reads.id();
+        if (reads != null && reads.id() == 0) {
+            reads.begun(trace);
+        }
+        return OwnScope.begunAt(state, point.name, Tracers.of(point), trace, now);
     }
 
     /** The first span of ours in this thread: below the application's, or a root where outer is null. */

@@ -27,8 +27,13 @@ public final class OwnScope extends OpenScope {
 
     /** A new span that begins now. What its parents are is for the caller to say, before it is {@link #entered}. */
     static OwnScope begun(ThreadState state, String name, String tracer, long trace) {
+        return begunAt(state, name, tracer, trace, System.nanoTime());
+    }
+
+    /** @param nano of System.nanoTime() */
+    static OwnScope begunAt(ThreadState state, String name, String tracer, long trace, long nano) {
         OwnScope scope = state.take();
-        scope.span.start(state.threadId, name, tracer, trace, state.newId(), System.nanoTime());
+        scope.span.start(state.threadId, name, tracer, trace, state.newId(), nano);
         scope.reusable = true;
         scope.endsSpan = true;
         scope.droppable = false;
