@@ -53,7 +53,7 @@ public final class RecordingHooks {
     }
 
     public static Object beginRead(Object stream, Point point) {
-        say("of " + stream.getClass().getSimpleName());
+        say("of " + stream.getClass().getName());
         return begin(point);
     }
 

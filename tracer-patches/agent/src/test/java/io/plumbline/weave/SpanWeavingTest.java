@@ -200,7 +200,8 @@ class SpanWeavingTest {
         Callable<?> thrower = make(WovenClasses.of(SpanWeavingTest.class,
                 "[$Host$Thrower x]\nfails(int) fails root follows"), "Thrower");
         thrower.call();
-        assertEquals(List.of("of Thrower", "begin fails root", "end fails one"), RecordingHooks.take());
+        assertEquals(List.of("of " + Thrower.class.getName(), "begin fails root", "end fails one"),
+                RecordingHooks.take());
     }
 
     /** Constructors: of super, of this, before which nothing can run; ones that throw. */
