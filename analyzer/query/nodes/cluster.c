@@ -125,8 +125,8 @@ static Observation observation_waited(const CallFigures *figures, WorkClass clas
     return observation;
 }
 
-/* What readers waited for when the DataNode had put a block into its socket is critical time of its last transfer, beyond
- * its own, and is taken from that. At least: not all of the transfers' own time is critical. */
+/* What readers waited for when the DataNode had put a block into its socket is critical time of its last transfer,
+ * beyond its own, and is taken from that. At least: not all of the transfers' own time is critical. */
 static Observation observation_delivery(const CallFigures *figures, Observation *transfers) {
     const gint64 delivery_ns = MAX(0, figures->critical_ns - figures->self_ns);
     Observation delivery = *transfers;
