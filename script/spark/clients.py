@@ -366,7 +366,7 @@ class ClientBed(Bed):
             "begin_off_seconds": judge(fault, begin_ms, rows)[1],
             "wrong": sorted(wrong),
             "named": rows,
-            "hadoop": [[host, which, after] for (host, which), after in sorted(own.items())],
+            "hadoop_named": [[host, which, after] for (host, which), after in sorted(own.items())],
             "load_average": median(busy),
         }
 
@@ -476,7 +476,7 @@ def stages_rows(fault, runs):
 
 
 def hadoop_text(run):
-    return ", ".join(f"{host}: {which}, {after:.0f}" for host, which, after in run["hadoop"]) or "-"
+    return ", ".join(f"{host}: {which}, {after:.0f}" for host, which, after in run["hadoop_named"]) or "-"
 
 
 def hadoop_rows(fault, runs):
@@ -484,7 +484,7 @@ def hadoop_rows(fault, runs):
     return [
         f"| {fault} | {number} | {'-' if run['seconds'] is None else round(run['seconds'])} | {hadoop_text(run)} |"
         for number, run in enumerate(runs, 1)
-        if "hadoop" in run
+        if "hadoop_named" in run
     ]
 
 
