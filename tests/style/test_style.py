@@ -27,7 +27,8 @@ PRESCRIBED_SIGNATURES = {
     "partial_merge",
     "filter_entry",
     "judge_ticket",
-}  # RocksDB's merge operator and compaction filter, OpenSSL's tickets
+    "note_record",
+}  # RocksDB's merge operator and compaction filter, OpenSSL's tickets and messages
 
 
 def tracked(*patterns):
