@@ -99,7 +99,7 @@ static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsi
 gboolean tls_session_is_cut(const SSL *ssl) { return GPOINTER_TO_UINT(SSL_get_app_data(ssl)) > LATE_RECORDS_MOST; }
 
 /* Each record, too, has one. TLS 1.3 says what is in it when it is decrypted. */
-static void note_record(int sent, int version, int type, const void *bytes, size_t length, SSL *ssl, void *arg) {
+static void count_late_record(int sent, int version, int type, const void *bytes, size_t length, SSL *ssl, void *arg) {
     (void)version, (void)length, (void)arg;
     const gboolean record = type == SSL3_RT_HEADER || type == SSL3_RT_INNER_CONTENT_TYPE;
     if (sent || !record || *(const guint8 *)bytes != SSL3_RT_HANDSHAKE || !SSL_is_init_finished(ssl)) return;
@@ -123,7 +123,7 @@ static void set_modes(SSL_CTX *context, TlsLeast least) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 1);
     SSL_CTX_set_session_ticket_cb(context, NULL, judge_ticket, NULL);
-    SSL_CTX_set_msg_callback(context, note_record);
+    SSL_CTX_set_msg_callback(context, count_late_record);
 }
 
 SSL_CTX *tls_context_new(const TlsFiles *files, GError **error) {

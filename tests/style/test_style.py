@@ -27,7 +27,7 @@ PRESCRIBED_SIGNATURES = {
     "partial_merge",
     "filter_entry",
     "judge_ticket",
-    "note_record",
+    "count_late_record",
 }  # RocksDB's merge operator and compaction filter, OpenSSL's tickets and messages
 
 
