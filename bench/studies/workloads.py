@@ -61,7 +61,8 @@ class Cases:
         self.hdfs = [case for runs in self.by_workload(self.sized).values() for case in of_one_size(runs)]
         self.rules = [case for case in self.all if case["collector"] == "rules"]
         alone = [case for case in self.all if not case["hadoop"] and case["collector"] == "agent"]
-        self.agent = alone or self.hdfs
+        alone, on_hdfs = self.by_workload(alone), self.by_workload(self.hdfs)
+        self.agent = [case for name in NAMES for case in alone.get(name) or on_hdfs.get(name, [])]
 
     @staticmethod
     def by_workload(cases):

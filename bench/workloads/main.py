@@ -30,7 +30,7 @@ from pathlib import Path
 from bench.studies.programs import flush, plumbd
 from bench.studies.report import environment
 from bench.workloads.program import jar, submit, tpch_tables
-from bench.workloads.results import table
+from bench.workloads.results import runs_of, table
 from bench.workloads.sizes import NAMES, SIZE_NAMES, SIZES
 from script.hdfs.attach import Agent
 from script.hdfs.cluster import SHORT_LIVED, Cluster
@@ -255,7 +255,7 @@ def run_workload(bed, name, options, sizes):
     waited = keep(bed, name, sizes, options.build, lines, kept)
 
     stem = stem_of(name, options)
-    taken = [int(path.name.rsplit("-", 1)[1]) for path in options.into.glob(f"{stem}-[0-9]*")]
+    taken = [int(path.name.rsplit("-", 1)[1]) for path in runs_of(options.into, stem)]
     into = options.into / f"{stem}-{max(taken, default=0) + 1}"
     partial = into.with_name(f".{into.name}")
     shutil.rmtree(partial, ignore_errors=True)
@@ -269,7 +269,7 @@ def wanted(options):
     """(name, its sizes) of each that is to run: of those that are named; of all those that have not run."""
     names = options.names
     if names == ["all"]:
-        names = [name for name in NAMES if not list(options.into.glob(f"{stem_of(name, options)}-[0-9]*"))]
+        names = [name for name in NAMES if not runs_of(options.into, stem_of(name, options))]
     return [(name, sizes_of(name, options, options.given)) for name in names]
 
 

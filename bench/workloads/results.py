@@ -9,6 +9,12 @@ from script.spark.truth import tasks_of
 COLUMNS = ["workload", "size", "stages", "tasks", "task s", "seconds", "HDFS %", "NameNode %", "spans", "said"]
 
 
+def runs_of(into, stem):
+    """Folders of runs, in their order; cases of them may lie beside them."""
+    found = [path for path in into.glob(f"{stem}-[0-9]*") if path.is_dir()]
+    return sorted(found, key=lambda path: int(path.name.rsplit("-", 1)[1]))
+
+
 def spans_in(path):
     """How many lines."""
     with subprocess.Popen(["zstd", "-dc", path], stdout=subprocess.PIPE) as plain:
@@ -49,8 +55,7 @@ def table(into):
     """Markdown: the last run of each workload; of those that did not run on HDFS, of one JVM."""
     lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|" + "--:|" * 7 + "---|"]
     for name in NAMES:
-        found = list(into.glob(f"{name}-[0-9]*")) or into.glob(f"{name}-local-[0-9]*")
-        runs = sorted(found, key=lambda path: int(path.name.rsplit("-", 1)[1]))
+        runs = runs_of(into, name) or runs_of(into, f"{name}-local")
         if runs:
             lines.append(f"| {' | '.join(map(str, row_of(runs[-1])))} |")
     return "\n".join(lines)
