@@ -68,7 +68,7 @@ def test_both_collectors_measure_the_same_operations(runs, tmp_path):
         ("wordcount-rules-1", "rules"),
     ]
     seen = [[[one["class"] for one in stage["operations"]] for stage in case["stages"]] for case in cases]
-    assert seen[0] == seen[1] and [len(stage) for stage in seen[0]] == [4, 2]
+    assert seen[0] == seen[1] and [len(stage) for stage in seen[0]] == [5, 2]
     assert cases[0]["waited"] and not cases[1]["waited"]
     for case in cases:
         path = tmp_path / f"{case['name']}{workload_runs.SUFFIX}"
