@@ -4,6 +4,9 @@
  * And what a process has at least to have more than another, to be to blame for what comes slowly from it. */
 #define LINK_SHARE 16
 
+/* A process that stands still for this part of what it receives, or longer, sends slowly for that reason. */
+#define STILL_SHARE 4
+
 /* Of all its stations, of one scope. */
 typedef struct ProcessLoad {
     guint64 weight;
@@ -129,7 +132,7 @@ static gboolean is_doubtful(const Collector *c, const Work *work) {
 }
 
 /* Which call of the other station's process is to blame for what is in doubt; 0: none. Of a packet it is the sending; or
- * the station, where its process stands still for longer than it receives. */
+ * the station, where its process stands still for long. */
 static guint32 other_to_blame(const Collector *c, const Work *work) {
     const guint32 station = c->contexts[work->other].station;
     const ProcessLoad *own = load_of_process(c, work->station), *other = load_of_process(c, station);
@@ -139,7 +142,7 @@ static guint32 other_to_blame(const Collector *c, const Work *work) {
 
     const guint64 doubtful = c->contexts[work->station].load.received;
     if (other->links + other->still <= own->links + own->still + doubtful / LINK_SHARE) return 0;
-    return other->still > other->received ? station : work->other;
+    return other->still > other->received / STILL_SHARE ? station : work->other;
 }
 
 /* Of two of which one is to blame, the one whose process has more to do, of one scope. */
