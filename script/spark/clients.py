@@ -86,7 +86,7 @@ FAULTS = {
     "hsync-slow-disk": on_datanode("hsync", 3, "slow_writes", DISK),
     "read-slow-disk": on_datanode("read", 1, "slow_disk", DISK),
     "read-slow-network": on_datanode("read", 1, "slow_network", NETWORK),
-    # A read of a packet is a trace of its own, in which the DataNode has no part; a read of a whole file is one, too.
+    # Each file in one call, and not packet by packet.
     "pread-slow-network": on_datanode("pread", 1, "slow_network", NETWORK),
     "namenode-lock": Fault(
         "small",
