@@ -18,5 +18,5 @@ typedef struct RequestFilter {
 /* Traces that may have such a root, by begin. *found: how many there are. A new array of Request; NULL with *error. */
 GArray *requests_find(const Asked *asked, const RequestFilter *filter, guint64 *found, GError **error);
 
-/* The first node of the tree from that one on that is such a root; 0: none is. from: a child of the trace, or the end. */
+/* The first node of the tree from that one on (a child of the trace, or the end) that is such a root; 0: none is. */
 guint32 request_root(Archive *archive, const TraceView *view, const char *root, guint32 from);
