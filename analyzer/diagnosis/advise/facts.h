@@ -23,9 +23,9 @@ typedef struct AdviseStage {
     gint64 stage;
     gint32 attempt;
     const char *name;
-    gboolean sql, join, cached, python; /* of Spark SQL; joins two shuffles; keeps an RDD; its plan calls Python */
-    gboolean keeps_first;               /* an RDD that no stage before had */
-    gint64 begin_ms, end_ms;            /* first launch, last finish */
+    gboolean sql, join, python;   /* of Spark SQL; joins two shuffles; its plan calls Python */
+    gboolean cached, keeps_first; /* keeps an RDD; one that no stage before had */
+    gint64 begin_ms, end_ms;      /* first launch, last finish */
     guint32 tasks, spilled_tasks, failed_tasks;
     gint64 profile; /* of resources; 0 and -1: what the settings say */
     double task_ms; /* from launch to finish, of all attempts */
@@ -113,9 +113,9 @@ typedef struct AdviseFacts {
     GArray *program; /* SparkPair: settings that the program makes itself for its queries: --conf does not reach them */
     AdviseFailure failures[FAILURE_CLASSES];
     double task_ms, run_ms, gc_ms;   /* of all attempts of tasks */
-    double held_ms;                  /* cores times life of executors */
+    double held_ms, quiet_held_ms;   /* cores times life of executors; of it while no task ran */
     guint32 slots, most_tasks;       /* tasks that may run at once; that did */
-    double quiet_ms, quiet_held_ms;  /* no task ran; cores times life of executors meanwhile */
+    double quiet_ms;                 /* no task ran */
     gint64 gap_begin_ms, gap_end_ms; /* the longest such time */
 } AdviseFacts;
 
@@ -123,7 +123,7 @@ AdviseFacts *advise_facts_new(const SparkApp *app);
 void advise_facts_free(AdviseFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AdviseFacts, advise_facts_free)
 
-/* Of the program's own; NULL: it is what the settings say, or it is not known. */
+/* Of the program's own; NULL: as the settings say, or not known. */
 const AdviseProfile *advise_profile(const AdviseFacts *facts, gint64 profile);
 /* Tasks of the stage that may run at once. */
 guint stage_slots(const AdviseFacts *facts, const AdviseStage *stage);
@@ -145,7 +145,6 @@ double advise_number(const AdviseFacts *facts, const char *key);
 /* "512m", "1g", "134217728b", "134217728"; a number without a unit is in 'unit' bytes. -1: malformed or absent. */
 double advise_bytes(const AdviseFacts *facts, const char *key, double unit);
 double bytes_parse(const char *text, double unit); /* for tests */
-/* "3s", "300ms", "3000": a number without a unit is ms. -1: malformed. */
-double time_parse_ms(const char *text);
+double time_parse_ms(const char *text);            /* "3s", "300ms"; without a unit it is ms. -1: malformed */
 /* Is it of that version of Spark or a later one? Unknown versions are new ones. */
 gboolean advise_since(const AdviseFacts *facts, guint major, guint minor);
