@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.studies import workload_runs
+from bench.studies.real_stages import simple
 from bench.studies.workloads import CREATE, lead, longer
 from bench.workloads.main import main
 from bench.workloads.program import submit, tpch_tables
@@ -67,7 +68,7 @@ def test_both_collectors_measure_the_same_operations(runs, tmp_path):
         ("wordcount-local-1", "agent"),
         ("wordcount-rules-1", "rules"),
     ]
-    seen = [[[one["class"] for one in stage["operations"]] for stage in case["stages"]] for case in cases]
+    seen = [[[simple(one) for one in stage["operations"]] for stage in case["stages"]] for case in cases]
     assert seen[0] == seen[1] and [len(stage) for stage in seen[0]] == [5, 2]
     assert cases[0]["waited"] and not cases[1]["waited"]
     for case in cases:
