@@ -1,13 +1,14 @@
 // Values over time as lines, with what each was at the pointer. SVG: a few hundred points at most.
 
 import type { VNode } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { zone } from '../app/choices.ts'
 import { choosePeriod } from '../app/period.ts'
 import { t, tx } from '../text/t.ts'
 import { axisTime, clockTime, ticks } from '../text/times.ts'
 import { Bands, within, type Band } from './bands.tsx'
 import { pathOf, roundTicks, type Point } from './points.ts'
+import { useWidth } from './width.ts'
 
 export interface Line {
   readonly label: string
@@ -47,19 +48,6 @@ function nearest(points: readonly Point[], time: bigint, stepNs: number): Point 
   const far = (point: Point): number => Math.abs(Number(point.time - time))
   const best = points.reduce<Point | undefined>((a, b) => (a === undefined || far(b) < far(a) ? b : a), undefined)
   return best !== undefined && far(best) <= 1.6 * stepNs ? best : undefined
-}
-
-function useWidth(): [{ current: SVGSVGElement | null }, number] {
-  const element = useRef<SVGSVGElement>(null)
-  const [width, setWidth] = useState(600)
-  useLayoutEffect(() => {
-    const box = element.current!
-    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
-    observer.observe(box)
-    setWidth(box.clientWidth)
-    return () => observer.disconnect()
-  }, [])
-  return [element, width]
 }
 
 function Axes(

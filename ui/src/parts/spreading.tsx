@@ -18,6 +18,12 @@ export const WRITE: Readonly<Record<Of, (value: number) => string>> = {
   rate: bytesPerS,
 }
 
+const NAMES: Readonly<Record<Of, string>> = {
+  duration: t('duration'),
+  bytes: t('bytes'),
+  rate: t('bytes per second'),
+}
+
 /** The whole period in one: the columns of the map, summed. */
 function sharesOf(answer: DistributionAnswer): number[] {
   const counts = new Array<number>(Math.max(0, answer.edges.length - 1)).fill(0)
@@ -50,7 +56,7 @@ export function Spread({ of, asked }: { of: Of; asked: SpreadAsked }): VNode {
         data.columns.length === 0 ? (
           <p class="more">{of === 'duration' ? t('No calls') : t('No call recorded bytes.')}</p>
         ) : (
-          <Spreading of={of} data={data} name={of} label={t('How calls are spread by {of}', { of })} />
+          <Spreading of={of} data={data} name={NAMES[of]} label={t('How calls are spread by {of}', { of })} />
         )
       }
     </Shown>

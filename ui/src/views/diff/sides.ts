@@ -1,7 +1,7 @@
 // The two sides of a comparison, as the address has them or as they are at first.
 
 import { value } from '../../app/address.ts'
-import { periodSides, type Sides } from '../../app/period.ts'
+import { lengthNs, periodSides, type Sides } from '../../app/period.ts'
 import { zone } from '../../app/choices.ts'
 import { t } from '../../text/t.ts'
 import { dayTime } from '../../text/times.ts'
@@ -32,9 +32,9 @@ export function chosenSides(nowNs: bigint): Sides | undefined {
 
 function pointText(text: string): string {
   if (/^\d{16,}$/.test(text)) return dayTime(BigInt(text), zone.value)
-  const seconds = /^(\d+)s$/.exec(text)
-  if (seconds && Number(seconds[1]) % 3600 === 0) return t('{hours} h ago', { hours: Number(seconds[1]) / 3600 })
-  if (seconds && Number(seconds[1]) % 60 === 0) return t('{minutes} min ago', { minutes: Number(seconds[1]) / 60 })
+  const ns = lengthNs(text)
+  if (ns !== undefined && ns % 3600e9 === 0) return t('{hours} h ago', { hours: ns / 3600e9 })
+  if (ns !== undefined && ns % 60e9 === 0) return t('{minutes} min ago', { minutes: ns / 60e9 })
   return text === '' ? t('now') : t('{time} ago', { time: text })
 }
 
