@@ -9,6 +9,7 @@ from tests.conftest import ROOT
 from tests.ui import load
 from tests.ui.test_comparing import two_traces
 from tests.ui.test_serving import get
+from tests.ui.test_views import slow_cell
 
 CHINESE = json.loads((ROOT / "ui/src/text/zh.json").read_text())
 SLOW_HOST = load.host_of(load.SLOW)
@@ -38,7 +39,7 @@ def addresses(busy, ask_plumb):
     quick, slow = two_traces(busy, ask_plumb)
     stage = ask_plumb(busy, "stages", busy.app)["stages"][0]
     return {
-        "overview": ("overview", {"sel": f"{SLOW_HOST}@50"}),
+        "overview": ("overview", {"sel": slow_cell(busy)}),
         "hosts": ("hosts", {}),
         "host": (f"hosts/{SLOW_HOST}", {"open": "clock"}),
         "functions": ("functions", {"by": "host", "show": "rate"}),

@@ -22,12 +22,17 @@ def longest_trace(cluster, ask_plumb):
     return ask_plumb(cluster, "traces", "--sort", "duration", "--limit", "1")["traces"][0]
 
 
+def slow_cell(plumbd):
+    """A cell of the map by the time of its step, some minutes before the last call."""
+    return f"{SLOW_HOST}@{plumbd.ask('status')['store']['last_time_ns'] - 5 * load.MINUTE}"
+
+
 def addresses(cluster, ask_plumb):
     """Every view, as a reader comes to it."""
     app = ask_plumb(cluster, "apps")["apps"][0]["app"]
     return {
         "overview": ("overview", {}),
-        "overview-cell": ("overview", {"sel": f"{SLOW_HOST}@50"}),
+        "overview-cell": ("overview", {"sel": slow_cell(cluster)}),
         "apps": ("apps", {}),
         "app": (f"app/{app}", {}),
         "stage": (f"stage/{app}", {"stage": "0.0", "sel": "1"}),
@@ -57,6 +62,7 @@ NAMES = [
 ]
 
 
+WITH_PANEL = {"overview-cell", "forest", "trace", "trace-lanes", "stage"}
 MORE_QUESTIONS = {"overview": 8, "overview-cell": 11, "trace": 7, "trace-lanes": 7, "app": 8}
 
 
@@ -67,6 +73,7 @@ def test_every_view_is_accessible(name, cluster, ask_plumb, open_page):
     page = open_page(cluster, color_scheme="light", reduced_motion="reduce")
     page.open(view, **values)
     page.asks_little(MORE_QUESTIONS.get(name, QUESTIONS))
+    assert page.page.locator(".panel").count() == (name in WITH_PANEL)
     assert min(page.look_at_both_themes(name)) > 10
     page.fits_narrow_windows(name)
 
