@@ -1,5 +1,5 @@
-/* A host of which nothing is stored is most often mistyped: an empty answer would mislead. One whose traces were removed
- * is known, since statistics of functions never go: what asked for it once, asks for it without an error. */
+/* A host of which nothing is stored is most often mistyped: an empty answer would mislead. One whose traces were
+ * removed is known, since statistics of functions never go: what asked for it once, asks for it without an error. */
 #include <string.h>
 
 #include "analyzer/archive/read/distinct.h"
