@@ -534,8 +534,9 @@ static void test_standstill(void) {
 
 /* Of two at one node: the first is the cause of the second. */
 static void assert_cause(WorkClass cause, double cause_slowdown, WorkClass part, double part_slowdown) {
-    const Spell both[] = {{.class = part, .node = 1, .first = 5, .last = 10, .slowdown = part_slowdown},
-                          {.class = cause, .node = 1, .first = 5, .last = 10, .slowdown = cause_slowdown}};
+    Spell both[] = {{.class = part, .node = 1, .first = 5, .last = 10, .slowdown = part_slowdown},
+                    {.class = cause, .node = 1, .first = 5, .last = 10, .slowdown = cause_slowdown}};
+    for (guint i = 0; i < G_N_ELEMENTS(both); i++) both[i].lost_critical_ns = (gint64)both[i].slowdown;
     g_autoptr(GArray) spells = g_array_new(FALSE, FALSE, sizeof(Spell));
     g_array_append_vals(spells, both, G_N_ELEMENTS(both));
     consequences_find(spells, 3);

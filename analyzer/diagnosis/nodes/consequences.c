@@ -33,10 +33,10 @@ static gboolean explains_class(const Spell *cause, const Spell *spell) {
     const WorkClass class = cause->class, of = spell->class;
     if (class == WORK_SILENT) return TRUE;
     if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
-    if (class == WORK_STANDSTILL) return strength(cause) >= strength(spell);
+    if (class == WORK_STANDSTILL) return cause->lost_critical_ns >= spell->lost_critical_ns;
     if (of == WORK_STANDSTILL)
         return (is_network(class) || class == WORK_DISK_WRITE || class == WORK_PROCESSOR) &&
-               strength(cause) > strength(spell);
+               cause->lost_critical_ns > spell->lost_critical_ns;
     if (class == WORK_PROCESSOR) return strength(cause) >= PROCESSOR_SHARE * strength(spell);
     if (of == WORK_PROCESSOR) return strength(spell) < PROCESSOR_SHARE * strength(cause);
     if (of == WORK_TRANSFER) return class == WORK_DISK_READ || is_network(class);
