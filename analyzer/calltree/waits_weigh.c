@@ -131,8 +131,8 @@ static gboolean is_doubtful(const Collector *c, const Work *work) {
     return work->kind == WORK_ANSWER || work->kind == WORK_ASKED;
 }
 
-/* Which call of the other station's process is to blame for what is in doubt; 0: none. Of a packet it is the sending; or
- * the station, where its process stands still for long. */
+/* Which call of the other station's process is to blame for what is in doubt; 0: none. Of a packet it is the sending,
+ * or the station, where its process stands still for long. */
 static guint32 other_to_blame(const Collector *c, const Work *work) {
     const guint32 station = c->contexts[work->other].station;
     const ProcessLoad *own = load_of_process(c, work->station), *other = load_of_process(c, station);

@@ -1,7 +1,8 @@
-#include "analyzer/calltree/waits_collect.h"
+#include "analyzer/calltree/waits_work.h"
 
 #include <stdlib.h>
 
+#include "analyzer/calltree/waits_collect.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/fnv.h"

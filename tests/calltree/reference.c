@@ -446,8 +446,8 @@ static gint64 load_of_process(const RefWaits *waits, const RefNode *station, con
     return load;
 }
 
-/* Of a process, for the same: for how long packets come to it or from it, but for those that another network makes slow;
- * for how long all of them come to it; and for how long it stands still. */
+/* Of a process, for the same: for how long packets come to it or from it, but for those that another network makes
+ * slow; for how long all of them come to it; and for how long it stands still. */
 typedef struct Links {
     gint64 links, received, still;
 } Links;
