@@ -9,7 +9,7 @@ const host = (name: string, values: number[], at = values.map((_, i) => i)): Ser
   host: name,
   at,
   values,
-  calls: values.map(() => 1),
+  calls: values.map(() => 8),
 })
 const answer = (series: SeriesAnswer['series'], hosts = 3): SeriesAnswer => ({
   field: 'mean_ns',
@@ -48,6 +48,12 @@ it('needs peers, and calls', () => {
   expect(slowHosts(answer([host('a', [30, 30, 30], [0, 3, 5])]))).toEqual([
     { host: 'a', since: 0, until: 5, ratio: 3, now: true },
   ])
+})
+
+it('takes a step of few calls for one without any', () => {
+  const few = { ...host('a', [90, 30, 30, 30, 90]), calls: [7, 8, 9, 10, 7] }
+  expect(slowHosts(answer([few]))).toEqual([{ host: 'a', since: 1, until: 3, ratio: 3, now: true }])
+  expect(slowHosts(answer([{ ...few, calls: [7, 8, 7, 10, 7] }]))).toEqual([])
 })
 
 it('colours by doublings', () => {
