@@ -66,9 +66,10 @@ gboolean load_plan_model(const LoadPlanReader *reader, LoadModel *model, GError 
     const Head head = {reader, error};
     LoadModel read;
     gint64 clients;
-    if (!head_words(&head, &read) || !head_rate(&head, &read) || !head_profile(&head, &read) || !head_whole(&head, "seed", &read.seed) ||
-        !head_amount(&head, "warm-up-ns", &read.warm_up_ns) || !head_amount(&head, "duration-ns", &read.duration_ns) ||
-        !head_whole(&head, "files", &read.files) || !head_amount(&head, "max-file", &read.max_file_bytes) ||
+    if (!head_words(&head, &read) || !head_rate(&head, &read) || !head_profile(&head, &read) ||
+        !head_whole(&head, "seed", &read.seed) || !head_amount(&head, "warm-up-ns", &read.warm_up_ns) ||
+        !head_amount(&head, "duration-ns", &read.duration_ns) || !head_whole(&head, "files", &read.files) ||
+        !head_amount(&head, "max-file", &read.max_file_bytes) ||
         !head_amount(&head, "size-unit", &read.size_unit_bytes) || !head_amount(&head, "clients", &clients) ||
         !head_real(&head, "zipf", &read.zipf) || !head_real(&head, "compress", &read.compress))
         return FALSE;
