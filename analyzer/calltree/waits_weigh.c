@@ -1,4 +1,4 @@
-#include "analyzer/calltree/waits_collect.h"
+#include "analyzer/calltree/waits_work_inside.h"
 
 /* Of what comes into a station, what the station before it has at least to receive when its network is the slow one.
  * And what a process has at least to have more than another, to be to blame for what comes slowly from it. */

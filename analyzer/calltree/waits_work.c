@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/calltree/waits_collect.h"
+#include "analyzer/calltree/waits_work_inside.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/fnv.h"
