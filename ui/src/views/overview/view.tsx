@@ -243,12 +243,14 @@ export function OverviewView(): VNode {
   const answer = useQuestion<SeriesAnswer>('series', name === undefined ? null : parameters)
   const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod() })
   const apps = useQuestion<AppsAnswer>('apps', { limit: APPS })
-  const slowAsked = { ...askedPeriod(), limit: SPELLS }
-  const slow = useQuestion<SlowAnswer>('slow', slowAsked)
-  const changesAsked = useChanges(role)
-  const changes = useQuestionOnce<DiffAnswer>('diff', changesAsked)
-  const running = runningApps(apps.data?.apps ?? [])
   const nothing = name === undefined && functions.data !== undefined
+  // What costs plumbd much waits for the map, which it would hold up: of 3,000 hosts each takes as long as the map.
+  const drawn = nothing || (answer.data ?? answer.error ?? functions.error) !== undefined
+  const slowAsked = { ...askedPeriod(), limit: SPELLS }
+  const slow = useQuestion<SlowAnswer>('slow', drawn ? slowAsked : null)
+  const changesAsked = useChanges(role)
+  const changes = useQuestionOnce<DiffAnswer>('diff', drawn ? changesAsked : null)
+  const running = runningApps(apps.data?.apps ?? [])
   return (
     <View
       title={t('Overview')}
