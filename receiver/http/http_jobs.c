@@ -241,19 +241,6 @@ static void store_trace(HttpJobs *jobs, guint64 trace_id) {
     order_end(jobs);
 }
 
-/* Records of Spark that were acknowledged before the question came are in its answer: who has sent a log may ask about
- * it at once. Not those of a store that fails: what it has must do. */
-static gboolean await_records(HttpJobs *jobs, GError **error) {
-    const gint64 timeout_ns = jobs->options.question_timeout_ns;
-    const gint64 wait_ns = timeout_ns > 0 ? timeout_ns : RECORDS_WAIT_NS;
-    if (!order_begin(jobs)) return TRUE;
-    const gboolean settled =
-        recorder_settle(jobs->options.backend.recorder, clock_monotonic_ns(clock_system()) + wait_ns);
-    order_end(jobs);
-    return settled || fail(error, PLUMB_ERROR_BUSY,
-                           "records of Spark that came before are not in the store yet: ask again in a moment");
-}
-
 /* By all who ask it. */
 static gboolean is_cancelled(HttpJob *job) {
     gboolean cancelled = TRUE;
@@ -266,6 +253,40 @@ static gboolean is_cancelled(HttpJob *job) {
 }
 
 static gboolean is_gone(void *job) { return is_cancelled(job); }
+
+/* A job that is worked at. */
+typedef struct Work {
+    HttpJobs *jobs;
+    HttpJob *job;
+} Work;
+
+static gboolean waits_in_vain(void *arg) {
+    const Work *work = arg;
+    pthread_mutex_lock(&work->jobs->lock);
+    const gboolean left = work->jobs->shards_left;
+    pthread_mutex_unlock(&work->jobs->lock);
+    return left || is_cancelled(work->job);
+}
+
+/* Records of Spark that were acknowledged before the question came are in its answer: who has sent a log may ask about
+ * it at once. Not those of a store that fails: what it has must do. Within the allowance, of which the wait is a part. */
+static gboolean await_records(HttpJobs *jobs, HttpJob *job, GError **error) {
+    Recorder *recorder = jobs->options.backend.recorder;
+    const gint64 timeout_ns = jobs->options.question_timeout_ns;
+    const gint64 wait_ns = timeout_ns > 0 ? timeout_ns : RECORDS_WAIT_NS;
+    gboolean settled;
+    if (order_begin(jobs)) {
+        Work work = {jobs, job};
+        settled = recorder_settle(recorder, clock_monotonic_ns(clock_system()) + wait_ns, waits_in_vain, &work);
+        order_end(jobs);
+    } else {
+        settled = recorder_waiting(recorder) == 0;
+    }
+    if (settled) return TRUE;
+    if (is_cancelled(job)) return allowance_check(error); /* counted as one whose reader left */
+    return fail(error, PLUMB_ERROR_BUSY,
+                "records of Spark that came before are not in the store yet: ask again in a moment");
+}
 
 static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed) {
     const gint64 timeout_ns = timed ? jobs->options.question_timeout_ns : 0;
@@ -300,10 +321,9 @@ static GBytes *make_body(const Query *query, const StateSources *state, GError *
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     for (guint i = 0; i < job->n_traces; i++) store_trace(jobs, job->traces[i]);
-    if (query_reads_records(job->question) && !await_records(jobs, &error)) {
-        post_error(jobs, job, code_of(error), error->message);
-        return;
-    }
+    Allowance allowance = allowance_of(jobs, job, !query_reads_all(job->question));
+    allowance_begin(&allowance);
+    const gboolean ready = !query_reads_records(job->question) || await_records(jobs, job, &error);
 
     g_autoptr(GBytes) columns = NULL;
     const Query query = {
@@ -313,9 +333,7 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
         .now_ns = clock_wall_ns(clock_system()),
         .columns = &columns,
     };
-    Allowance allowance = allowance_of(jobs, job, !query_reads_all(job->question));
-    allowance_begin(&allowance);
-    g_autoptr(GBytes) body = make_body(&query, jobs->options.state, &error);
+    g_autoptr(GBytes) body = ready ? make_body(&query, jobs->options.state, &error) : NULL;
     allowance_end();
     give_back(&allowance);
     if (body)
@@ -355,13 +373,8 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
         post_error(jobs, job, 503, error->message);
 }
 
-typedef struct Stream {
-    HttpJobs *jobs;
-    HttpJob *job;
-} Stream;
-
 static gboolean stream_piece(void *arg, Bytes piece) {
-    const Stream *stream = arg;
+    const Work *stream = arg;
     HttpJob *job = stream->job;
     pthread_mutex_lock(&job->lock);
     while (!job->cancelled && job->in_flight_bytes > HTTP_STREAM_BYTES) pthread_cond_wait(&job->drained, &job->lock);
@@ -376,13 +389,13 @@ static gboolean stream_piece(void *arg, Bytes piece) {
 
 static void answer_export(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
-    Stream stream = {jobs, job};
+    Work stream = {jobs, job};
     QuerySink sink = {stream_piece, &stream};
     gint64 now_ns = clock_wall_ns(clock_system());
     Allowance allowance = allowance_of(jobs, job, FALSE);
     allowance_begin(&allowance);
-    const gboolean good =
-        await_records(jobs, &error) && query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
+    const gboolean good = await_records(jobs, job, &error) &&
+                          query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
     allowance_end();
     give_back(&allowance);
     if (good) {

@@ -77,7 +77,7 @@ typedef struct HttpJobsOptions {
 } HttpJobsOptions;
 HttpJobs *http_jobs_start(const HttpJobsOptions *options);
 /* From its return on no query thread asks a shard for anything: flushes are answered with 503, questions from the
- * store. */
+ * store; those about records that are not in it yet with 503. */
 void http_jobs_leave_shards(HttpJobs *jobs);
 /* Ends the threads; unanswered jobs are answered with 503. Call http_jobs_take() once more, then http_jobs_free(). */
 void http_jobs_stop(HttpJobs *jobs);

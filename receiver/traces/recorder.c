@@ -228,11 +228,11 @@ void recorder_flush(Recorder *recorder, Waiter *waiter) {
     put_message(recorder, &(Message){.kind = MESSAGE_FLUSH, .waiter = waiter});
 }
 
-gboolean recorder_settle(Recorder *recorder, gint64 until_ns) {
+gboolean recorder_settle(Recorder *recorder, gint64 until_ns, gboolean (*gone)(void *arg), void *arg) {
     if (recorder_waiting(recorder) == 0) return TRUE;
     Waiter *waiter = waiter_new(1);
     mailbox_put_urgent(recorder->mailbox, &message_new(&(Message){.kind = MESSAGE_SETTLE, .waiter = waiter})->item);
-    return waiter_wait_until(waiter, until_ns);
+    return waiter_wait_until(waiter, until_ns, gone, arg);
 }
 
 guint64 recorder_needs(Recorder *recorder, guint64 reached_mark) {

@@ -36,9 +36,10 @@ void recorder_put(Recorder *recorder, SparkRecords *records, JournalSegment *seg
 gboolean recorder_full(Recorder *recorder);
 /* One answer when everything that was put before is written; an error when the store fails. */
 void recorder_flush(Recorder *recorder, Waiter *waiter);
-/* Until everything that was put before is written, or the store has failed to take it. FALSE: neither by until_ns (of
- * the monotonic clock). Costs nothing when nothing waits, and the thread no more than a look when something does. */
-gboolean recorder_settle(Recorder *recorder, gint64 until_ns);
+/* Until everything that was put before is written, or the store has failed to take it. FALSE: neither by until_ns and
+ * gone(arg), as of waiter_wait_until(). Costs nothing when nothing waits, and the thread no more than a look when
+ * something does. */
+gboolean recorder_settle(Recorder *recorder, gint64 until_ns, gboolean (*gone)(void *arg), void *arg);
 
 /* As of shards: the oldest journal segment that is needed when this mark has been reached, and since when what is
  * written waits for a mark. */

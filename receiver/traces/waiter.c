@@ -4,6 +4,9 @@
 
 #include "common/base/clock.h"
 
+/* How often an asker who may leave is looked at. */
+#define LOOK_NS (50 * NS_PER_MS)
+
 struct Waiter {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -54,11 +57,13 @@ gboolean waiter_wait(Waiter *waiter, guint64 *sum, GError **error) {
     return good;
 }
 
-gboolean waiter_wait_until(Waiter *waiter, gint64 until_ns) {
-    const struct timespec until = timespec_of(until_ns);
-    int waited = 0;
+gboolean waiter_wait_until(Waiter *waiter, gint64 until_ns, gboolean (*gone)(void *arg), void *arg) {
     pthread_mutex_lock(&waiter->lock);
-    while (waiter->missing > 0 && waited == 0) waited = pthread_cond_timedwait(&waiter->changed, &waiter->lock, &until);
+    for (gint64 now_ns;
+         waiter->missing > 0 && (now_ns = clock_monotonic_ns(clock_system())) < until_ns && !gone(arg);) {
+        const struct timespec until = timespec_of(MIN(until_ns, now_ns + LOOK_NS));
+        pthread_cond_timedwait(&waiter->changed, &waiter->lock, &until);
+    }
     const gboolean all = waiter->missing == 0;
     waiter->left = TRUE;
     pthread_mutex_unlock(&waiter->lock);

@@ -188,8 +188,13 @@ static void submit_app(Setup *setup, const char *app) {
     g_assert_cmpint(submit(setup, frame).status, ==, REPLY_OK);
 }
 
+static gboolean stays(void *arg) {
+    (void)arg;
+    return FALSE;
+}
+
 static gboolean settled(const Setup *setup, gint64 wait_ns) {
-    return recorder_settle(setup->recorder, clock_monotonic_ns(clock_system()) + wait_ns);
+    return recorder_settle(setup->recorder, clock_monotonic_ns(clock_system()) + wait_ns, stays, NULL);
 }
 
 /* While the store is held, nothing that was put is settled; what is given up then is no harm. */
@@ -234,8 +239,18 @@ static HttpJobs *jobs_new(const Setup *setup, const RecoveryView *recovery, Allo
     });
 }
 
-static void ask(HttpJobs *jobs) {
-    g_assert_true(http_jobs_put(jobs, http_job_new(JOB_QUERY, "apps", query_params_new(), NULL)));
+static HttpJob *ask(HttpJobs *jobs) {
+    HttpJob *job = http_job_new(JOB_QUERY, "apps", query_params_new(), NULL);
+    g_assert_true(http_jobs_put(jobs, job));
+    return job;
+}
+
+/* There is one thread, and place for one that waits. */
+static void wait_begun(HttpJobs *jobs) {
+    HttpJob *second = http_job_new(JOB_QUERY, "apps", query_params_new(), NULL);
+    WAIT_FOR(http_jobs_put(jobs, second));
+    g_assert_true(http_jobs_withdraw(jobs, second));
+    http_job_free(second);
 }
 
 static void assert_answer(HttpJobs *jobs, int code, const char *has) {
@@ -273,6 +288,37 @@ static void test_asked_at_once(void) {
     setup_free(&setup);
 }
 
+/* Who waits for records waits no longer than its reader, and holds up no stop. */
+static void test_asked_in_vain(void) {
+    Setup setup = setup_new();
+    RecoveryView recovery = {0};
+    AllowanceBudget questions = {0};
+    HttpJobs *jobs = jobs_new(&setup, &recovery, &questions, 600 * NS_PER_SEC);
+    Waiter *held = fixture_hold_shards(setup.fixture);
+    submit_app(&setup, "app-1");
+    HttpJob *job = ask(jobs);
+    wait_begun(jobs);
+    http_job_cancel(job);
+    HttpAnswer *unread = NULL;
+    WAIT_FOR((unread = http_jobs_take(jobs)) != NULL);
+    g_assert_cmpint(unread->code, !=, 200);
+    http_job_free(unread->job);
+    http_answer_free(unread);
+
+    ask(jobs);
+    wait_begun(jobs);
+    http_jobs_leave_shards(jobs);
+    assert_answer(jobs, 503, "not in the store yet");
+    ask(jobs); /* while it stops */
+    assert_answer(jobs, 503, "not in the store yet");
+    fixture_let_go(held);
+    WAIT_FOR(recorder_waiting(setup.recorder) == 0);
+    ask(jobs);
+    assert_answer(jobs, 200, "app-1");
+    jobs_end(jobs);
+    setup_free(&setup);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/receiver/records/take", test_take);
@@ -282,5 +328,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/receiver/records/store-damaged", test_store_damaged);
     g_test_add_func("/receiver/records/settle", test_settle);
     g_test_add_func("/receiver/records/asked-at-once", test_asked_at_once);
+    g_test_add_func("/receiver/records/asked-in-vain", test_asked_in_vain);
     return g_test_run();
 }
