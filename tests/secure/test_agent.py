@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from script.hdfs.jars import agent_jar, hadoop_jars
+from tests.receiver.sender import I32, REFUSED, STRUCT, TRY_LATER, field, framed, i32, message
 from tests.secure.conftest import ask, off, receiver, trusting
 from tests.secure.test_tokens import line, write_tokens
 
@@ -73,22 +74,32 @@ def test_another_receiver_is_none(secure, authority, stranger, tmp_path, monkeyp
 
 
 class Forgetful(threading.Thread):
-    """A receiver that ends each connection once something has come. Of each: was its session resumed?"""
+    """A receiver that asks for its first batch once more and ends the connection, and refuses what comes over the
+    second one: so its sender has to come back, and is done then. Of each: was its session resumed?"""
 
     def __init__(self, authority):
         super().__init__()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(authority.folder / "server.pem", authority.folder / "server.key")
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(60)
+        self.listener.settimeout(120)
         self.resumed = []
 
     def run(self):
-        while len(self.resumed) < 2:
-            with self.context.wrap_socket(self.listener.accept()[0], server_side=True) as connection:
-                self.resumed.append(connection.session_reused)
-                connection.recv(65536)
-        self.listener.close()
+        with self.listener:
+            for status in (TRY_LATER, REFUSED):
+                self.take(self.listener.accept()[0], status)
+
+    def take(self, accepted, status):
+        with self.context.wrap_socket(accepted, server_side=True) as connection, connection.makefile("rb") as frames:
+            self.resumed.append(connection.session_reused)
+            while size := frames.read(4):
+                frame = frames.read(int.from_bytes(size, "big"))
+                sequence = int.from_bytes(frame[14:18], "big")  # after version and name
+                answer = field(STRUCT, 0, field(I32, 1, i32(status)) + b"\0") + b"\0"
+                connection.sendall(framed(message("submit", answer, sequence, kind=2)))
+                if status == TRY_LATER:
+                    return
 
 
 def test_a_session_is_resumed(authority, tmp_path):
@@ -96,7 +107,8 @@ def test_a_session_is_resumed(authority, tmp_path):
     forgetful = Forgetful(authority)
     forgetful.start()
     port = forgetful.listener.getsockname()[1]
-    list_root(tmp_path / "a", f"localhost:{port}", tls="on", tls_trust=authority.pem, shutdown_timeout_ms=2000)
+    trust = {"tls": "on", "tls_trust": authority.pem}
+    list_root(tmp_path / "a", f"localhost:{port}", protocol="binary", shutdown_timeout_ms=60_000, **trust)
     forgetful.join()
     assert forgetful.resumed == [False, True]
 
