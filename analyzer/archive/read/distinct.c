@@ -86,6 +86,10 @@ gboolean archive_has_host(Archive *archive, guint32 host, gboolean *has, GError 
                              .by_host = TRUE,
                              .host = host,
                              .role = -1};
-    *has = FALSE;
-    return archive_stats_hosts(archive, &one, note_host, has, error);
+    DistinctSet *set = &archive->distinct;
+    pthread_mutex_lock(&set->lock);
+    *has = g_hash_table_contains(set->hosts, GUINT_TO_POINTER(host));
+    const gboolean sure = *has || set->complete;
+    pthread_mutex_unlock(&set->lock);
+    return sure || archive_stats_hosts(archive, &one, note_host, has, error);
 }

@@ -11,5 +11,6 @@ typedef struct ArchiveDistinct {
 gboolean archive_distinct(Archive *archive, ArchiveDistinct *distinct, GError **error);
 /* Appends the hosts (guint32, dictionary ids), in no useful order. */
 gboolean archive_distinct_hosts(Archive *archive, GArray *hosts, GError **error);
-/* Has a host (a dictionary id, not 0) statistics? Read as far as the first of them, without the sets. */
+/* Has a host (a dictionary id, not 0) statistics? Known at once when it has had some since the archive was opened, or
+ * after a call of the above; else read as far as the first of them. */
 gboolean archive_has_host(Archive *archive, guint32 host, gboolean *has, GError **error);
