@@ -269,7 +269,8 @@ static gboolean waits_in_vain(void *arg) {
 }
 
 /* Records of Spark that were acknowledged before the question came are in its answer: who has sent a log may ask about
- * it at once. Not those of a store that fails: what it has must do. Within the allowance, of which the wait is a part. */
+ * it at once. Not those of a store that fails: what it has must do. Within the allowance, as the wait is a part of what
+ * is worked at the question. */
 static gboolean await_records(HttpJobs *jobs, HttpJob *job, GError **error) {
     Recorder *recorder = jobs->options.backend.recorder;
     const gint64 timeout_ns = jobs->options.question_timeout_ns;
