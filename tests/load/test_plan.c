@@ -403,6 +403,12 @@ static void test_limits(void) {
     model.ramp_ns = model.warm_up_ns + 1;
     g_assert_false(load_model_check(&model, &error));
     g_assert_nonnull(strstr(error->message, "--ramp"));
+    g_clear_error(&error);
+    model = preset("alicloud"); /* ends before the rate rises */
+    model.profile.day_ns = G_GINT64_CONSTANT(86400000000000);
+    g_assert_true(load_profile_parse("00:00 0,12:00 0,13:00 1", &model.profile, NULL));
+    g_assert_false(load_model_check(&model, &error));
+    g_assert_nonnull(strstr(error->message, "the rate is 0"));
 }
 
 int main(int argc, char **argv) {

@@ -52,7 +52,11 @@ gboolean load_model_check(const LoadModel *model, GError **error) {
         return fail(error, PLUMB_ERROR_CONFIG, "--duration: with --warm-up it is %.0f days; the most is 7",
                     seconds / 86400);
     const double operations = load_model_mean_rate(model) * seconds;
-    if (operations > LOAD_OPERATIONS_MOST)
+    if (!(operations > 0))
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "nothing would be drawn: the rate is 0 for all of the plan's time; raise the factors of --profile "
+                    "that it reaches, lengthen --duration, or shorten --day");
+    if (!(operations <= LOAD_OPERATIONS_MOST))
         return fail(error, PLUMB_ERROR_CONFIG,
                     "about %.0f operations would be drawn; a plan has %u at most: lower the rate, or the duration",
                     operations, LOAD_OPERATIONS_MOST);
