@@ -161,7 +161,8 @@ void rule_driver(const AdviseFacts *facts, Advice *advice) {
                                     100 * facts->quiet_ms / all_ms);
     finding_evidence(finding, "%.0f s of %.0f s; the longest time without a task, %.0f s, was %s",
                      facts->quiet_ms / 1e3, all_ms / 1e3, (double)(facts->gap_end_ms - facts->gap_begin_ms) / 1e3, gap);
-    finding->cost_ms = facts->quiet_held_ms;
+    /* Where no log tells of executors' cores: of as many as tasks ran at once. */
+    finding->cost_ms = facts->held_ms > 0 ? facts->quiet_held_ms : facts->quiet_ms * MAX(facts->slots, 1);
     finding->share = share_of(facts->quiet_ms, all_ms);
     finding->advice = g_strdup("No setting helps. Look at what the program does there: collect(), files listed or "
                                "committed one by one, work of its own.");

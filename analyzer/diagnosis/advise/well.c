@@ -55,6 +55,8 @@ static gboolean of_allocation(const AdviseFacts *facts) {
     return advise_flag(facts, "spark.dynamicAllocation.enabled");
 }
 
+static gboolean of_cores(const AdviseFacts *facts) { return long_enough(facts) && facts->held_ms > 0; }
+
 static gboolean of_rdds(const AdviseFacts *facts) { return any_stage(facts, shuffles_rdds); }
 
 static gboolean of_joins(const AdviseFacts *facts) { return facts->joins->len > 0; }
@@ -81,7 +83,7 @@ static const struct {
     {"small-input", of_input, "no stage reads its input in many small pieces"},
     {"memory", of_heap, "what executors ask for fits what they used at most"},
     {"cache", of_cached, "each RDD that is kept is read by several stages"},
-    {"idle", long_enough, "executors used more than 0.7 of what they held while tasks ran"},
+    {"idle", of_cores, "executors used more than 0.7 of what they held while tasks ran"},
     {"driver", long_enough, "tasks ran in more than 0.7 of the time"},
     {"locality", of_locality, "tasks did not wait for cores where their data is"},
     {"allocation", of_allocation, "shuffle files stay when executors go"},
