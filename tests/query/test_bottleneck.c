@@ -141,6 +141,42 @@ static void calls_of_one_stream(void) {
     json_decref(answer);
 }
 
+/* The same of a stream that is opened by one call and read by another: both roots have the station's time, and no root
+ * that is not asked for adds to them. */
+static void roots_of_two_names(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    const SpanRow rows[] = {
+        {1, 1, 0, "DFSInputStream#byteArrayRead", CLIENT, 0, 20000, "bytes=100", 0},
+        {1, 2, 1, "BlockReaderRemote#new", CLIENT, 0, 20000, NULL, 0},
+        {1, 3, 2, "OpReadBlockProto", "DataNode/d1", 10000, 200000, NULL, 0},
+        {1, 4, 3, "BlockSender#readLocal", "DataNode/d1", 10000, 190000, NULL, 0},
+        {1, 5, 0, "DFSInputStream#byteBufferRead", CLIENT, 100000, 80000, "bytes=100", 0},
+        {1, 6, 5, "BlockReaderRemote2#readNextPacket", CLIENT, 100000, 80000, NULL, 0},
+        {1, 7, 0, "DFSOutputStream#close", CLIENT, 300000, 50000, NULL, 0},
+        {1, 8, 7, "ClientNamenodeProtocol#complete", CLIENT, 300000, 50000, NULL, 0},
+    };
+    const struct {
+        const char *root;
+        gint64 response_ms, disk_ms;
+    } cases[] = {{"root=DFSInputStream*", 100, 90},
+                 {"root=DFSInputStream#byteArrayRead", 20, 18},
+                 {"root=DFSInputStream#byteBufferRead", 80, 72}};
+    fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        json_t *answer = fixture_answer(&fixture, "bottleneck", cases[i].root);
+        g_assert_cmpint(number_at(answer, "response_ns"), ==, cases[i].response_ms * NS_PER_MS);
+        gint64 sum_ns = 0;
+        gsize j;
+        const json_t *row;
+        json_array_foreach(json_object_get(answer, "waits"), j, row) sum_ns += number_at(row, "critical_ns");
+        g_assert_cmpint(sum_ns, ==, number_at(answer, "response_ns"));
+        const json_t *disk = row_where(json_object_get(answer, "calls"), "function", "BlockSender#readLocal");
+        g_assert_cmpint(number_at(disk, "critical_ns"), ==, cases[i].disk_ms * NS_PER_MS);
+        json_decref(answer);
+    }
+}
+
 /* Means of seconds whose truth is known: 95 of 100 intervals hold it. */
 static void intervals_hold(void) {
     enum { SETS = 2000, N = 12 };
@@ -205,6 +241,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/bottleneck/sizes-and-packets", sizes_and_packets);
     g_test_add_func("/bottleneck/some-of-them", some_of_them);
     g_test_add_func("/bottleneck/calls of one stream", calls_of_one_stream);
+    g_test_add_func("/bottleneck/roots of two names", roots_of_two_names);
     g_test_add_func("/bottleneck/intervals-hold", intervals_hold);
     g_test_add_func("/bottleneck/seconds-that-take-turns", seconds_that_take_turns);
     g_test_add_func("/bottleneck/traces-that-went-meanwhile", traces_that_went_meanwhile);

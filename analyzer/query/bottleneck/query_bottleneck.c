@@ -129,7 +129,7 @@ static void add_waits(Reading *reading, const TraceView *view, const Requests *r
     const SpanRec *span = view->tree->span[requests->first];
     HdfsShare own = {span->tracer, span->name, HDFS_CLIENT, ROLE_CLIENT, requests->response_ns, 1};
     hdfs_facts_init(&facts);
-    hdfs_reader_add_path(reading->reader, view, requests->n > 1 ? 0 : requests->first, &facts);
+    hdfs_reader_add_path(reading->reader, view, &facts);
     tallies_in_second(reading->tallies, view->tree->from_ns[requests->first] / NS_PER_SEC);
     for (guint i = 0; i < facts.shares->len && allowance_goes_on(); i++) {
         const HdfsShare *share = &g_array_index(facts.shares, HdfsShare, i);
@@ -161,8 +161,75 @@ static void add_request(Reading *reading, const TraceView *view, guint32 root, R
     requests->response_ns += response_ns;
 }
 
+/* ---- the roots of one trace ---- */
+
+/* Of a root: what its response has beyond the critical times below it, and those of its DataNodes. */
+typedef struct RootTimes {
+    gint64 missing_ns, stations_ns;
+} RootTimes;
+
+static gboolean is_station(const Reading *reading, const SpanRec *span) {
+    const Lookup *lookup = archive_lookup(reading->asked->archive);
+    Role role = ROLE_LOCAL;
+    guint32 host;
+    if (span) lookup->process(lookup->arg, span->tracer, &role, &host);
+    return role == ROLE_DATANODE;
+}
+
+static RootTimes root_times(const Reading *reading, const TraceView *view, guint32 root) {
+    const CallTree *tree = view->tree;
+    RootTimes times = {tree->to_ns[root] - tree->from_ns[root], 0};
+    for (guint32 i = root; i < tree->end[root] && allowance_goes_on(); i++) {
+        times.missing_ns -= view->times->critical_ns[i];
+        if (is_station(reading, tree->span[i])) times.stations_ns += view->times->critical_ns[i];
+    }
+    return times;
+}
+
+/* Stations that other roots wait for, too, keep that part of their time, and all of a root that is not asked for loses
+ * its own. */
+static void weigh_root(const Reading *reading, const TraceView *view, guint32 root, double part, gboolean asked) {
+    const gboolean shared = root_times(reading, view, root).missing_ns < 0;
+    for (guint32 i = root; i < view->tree->end[root] && allowance_goes_on(); i++) {
+        gint64 *ns = &view->times->critical_ns[i];
+        if (shared && is_station(reading, view->tree->span[i]))
+            *ns = (gint64)((double)*ns * part);
+        else if (!asked)
+            *ns = 0;
+    }
+}
+
+/* Reads that are roots of one trace wait for the DataNode that one of them opened: its time is below that one. It is
+ * counted as far as those that are asked for waited for it, whichever has it. */
+static void keep_asked(const Reading *reading, const TraceView *view) {
+    Archive *archive = reading->asked->archive;
+    const CallTree *tree = view->tree;
+    const guint32 first = request_root(archive, view, reading->root, 1);
+    gint64 missing_ns = 0, stations_ns[2] = {0, 0}; /* of others, and of those that are asked for */
+    guint32 next = first;
+    if (tree->n_nodes < 2 || tree->end[1] == tree->n_nodes) return;
+    for (guint32 root = 1; root < tree->n_nodes && allowance_goes_on(); root = tree->end[root]) {
+        const RootTimes times = root_times(reading, view, root);
+        const gboolean asked = root == next;
+        if (asked) missing_ns += times.missing_ns;
+        if (times.missing_ns < 0) stations_ns[asked] += times.stations_ns;
+        if (asked) next = request_root(archive, view, reading->root, tree->end[root]);
+    }
+
+    const double parts[2] = {
+        MIN((double)MAX(missing_ns, 0) / (double)MAX(stations_ns[0], 1), 1),
+        missing_ns < 0 ? (double)MAX(stations_ns[1] + missing_ns, 0) / (double)MAX(stations_ns[1], 1) : 1};
+    next = first;
+    for (guint32 root = 1; root < tree->n_nodes && allowance_goes_on(); root = tree->end[root]) {
+        const gboolean asked = root == next;
+        weigh_root(reading, view, root, parts[asked], asked);
+        if (asked) next = request_root(archive, view, reading->root, tree->end[root]);
+    }
+}
+
 static void add_trace(Reading *reading, const TraceView *view) {
     Requests requests = {.n = 0};
+    keep_asked(reading, view);
     for (guint32 next = 1, root; (root = request_root(reading->asked->archive, view, reading->root, next)) != 0;
          next = view->tree->end[root])
         add_request(reading, view, root, &requests);

@@ -106,9 +106,9 @@ void hdfs_reader_add_view(HdfsReader *reader, const TraceView *view, gboolean pa
     if (path && facts->hdfs_ns == 0) hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns, 0);
 }
 
-void hdfs_reader_add_path(HdfsReader *reader, const TraceView *view, guint32 root, HdfsFacts *facts) {
+void hdfs_reader_add_path(HdfsReader *reader, const TraceView *view, HdfsFacts *facts) {
     g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
-    hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns, root);
+    hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns, 0);
 }
 
 gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, gint64 *begin_ns, GError **error) {

@@ -15,5 +15,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HdfsReader, hdfs_reader_free)
 gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, gint64 *begin_ns, GError **error);
 /* The same of a trace that is loaded. path: what no client is seen to wait for is told by the critical path. */
 void hdfs_reader_add_view(HdfsReader *reader, const TraceView *view, gboolean path, HdfsFacts *facts);
-/* The critical path of what lies below that node of it. */
-void hdfs_reader_add_path(HdfsReader *reader, const TraceView *view, guint32 root, HdfsFacts *facts);
+/* Its critical path alone. */
+void hdfs_reader_add_path(HdfsReader *reader, const TraceView *view, HdfsFacts *facts);
