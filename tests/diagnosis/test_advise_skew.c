@@ -16,14 +16,20 @@ static void assert_skew_without_cost(Made *made) {
     g_assert_nonnull(strstr(skew->advice, "With these 4 cores a change saves nothing"));
     g_assert_cmpuint(advice_severity(advice), ==, SEVERITY_NONE);
 
-    const double task_ms = made->facts->task_ms;
-    made->facts->task_ms = 30000 / 0.02; /* what it took beyond the median is a fiftieth of it: reached */
+    const double task_ms = made->facts->task_ms, stage_ms = stage->task_ms;
+    made->facts->task_ms = stage_ms / 0.02; /* the stage has a fiftieth of it: reached */
     ASSERT_FINDS(*made, "skew", TRUE);
     made->facts->task_ms += 100;
     ASSERT_FINDS(*made, "skew", FALSE);
+    made->facts->task_ms = task_ms;
+    stage->end_ms = stage->begin_ms + 600000; /* what it took beyond the median is a twentieth of that: reached */
+    stage->task_ms = 4 * 600100;
+    ASSERT_FINDS(*made, "skew", TRUE);
+    stage->end_ms += 100;
+    ASSERT_FINDS(*made, "skew", FALSE);
     g_autoptr(Advice) all = advise(made->facts, TRUE);
     g_assert_nonnull(finding_of(all, "skew"));
-    made->facts->task_ms = task_ms;
+    stage->task_ms = stage_ms;
     stage->end_ms = end_ms;
 }
 

@@ -14,6 +14,7 @@
 #define SMALL_INPUT     (16 * MIB)         /* median input */
 #define WAVES_LEAST     2.0                /* tasks a core */
 #define SKEW_TIMES      4.0                /* greatest / median, of bytes and of time */
+#define SKEW_BEYOND     0.05               /* of a stage, by its longest task beyond a median one */
 #define PIECES_A_CORE   4.0                /* of what a core has of a skewed stage */
 #define SIZE_ERROR      1.1                /* Spark knows sizes of partitions so well */
 #define GONE_LEAST      20.0               /* tasks: fewer of them are not worth a change */
@@ -477,11 +478,12 @@ static double skew_saves(const AdviseFacts *facts, const AdviseStage *stage, dou
     return MIN(alone_ms * (MAX(stage_slots(facts, stage), 1) - 1), idle_ms);
 }
 
-/* The partition is named all the same, where its task took what counts beyond a usual one: with more cores the stage
- * takes as long. */
+/* The partition is named all the same, where the stage counts, and its task took what counts of the stage's time beyond
+ * a usual one: with more cores the stage takes as long. */
 static void skew_without_cost(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
-    const double beyond_ms = stage->time.max - stage->time.median;
-    const gboolean counts = share_of(beyond_ms, facts->task_ms) >= ADVISE_LEAST_SHARE;
+    const double beyond_ms = stage->time.max - stage->time.median, wall_ms = (double)(stage->end_ms - stage->begin_ms);
+    const gboolean counts =
+        share_of(stage->task_ms, facts->task_ms) >= ADVISE_LEAST_SHARE && share_of(beyond_ms, wall_ms) >= SKEW_BEYOND;
     finding->certainty = counts ? FINDING_LIKELY : FINDING_POSSIBLE;
     finding_evidence(finding, "no core stood idle for it: other tasks had them meanwhile");
     finding->advice = g_strdup_printf("With these %u cores a change saves nothing. With more, the stage still takes "
