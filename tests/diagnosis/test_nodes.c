@@ -579,6 +579,24 @@ static void test_no_circle(void) {
     }
 }
 
+/* Of three, each explains the next, by class or by what was lost. */
+static void test_no_circle_of_stops(void) {
+    static const WorkClass sent[] = {WORK_SENDING, WORK_DELIVERY};
+    for (guint i = 0; i < G_N_ELEMENTS(sent); i++) {
+        const Spell all[] = {
+            {.class = WORK_STANDSTILL, .node = 1, .first = 5, .last = 10, .slowdown = 5, .lost_critical_ns = 50},
+            {.class = WORK_NETWORK, .node = 1, .first = 5, .last = 10, .slowdown = 3, .lost_critical_ns = 30},
+            {.class = sent[i], .node = 1, .first = 5, .last = 10, .slowdown = 10, .lost_critical_ns = 100}};
+        g_autoptr(GArray) spells = g_array_new(FALSE, FALSE, sizeof(Spell));
+        g_array_append_vals(spells, all, G_N_ELEMENTS(all));
+        consequences_find(spells, 3);
+        g_assert_cmpint(g_array_index(spells, Spell, 0).part_of, ==, sent[i]);
+        g_assert_cmpint(g_array_index(spells, Spell, 1).part_of, ==, sent[i]);
+        g_assert_cmpint(g_array_index(spells, Spell, 2).part_of, ==, WORK_NONE);
+        g_assert_cmpint(g_array_index(spells, Spell, 2).lost_critical_ns, ==, 180);
+    }
+}
+
 /* Rank one: what node_constants() says is what the simulation made, within a quarter. */
 static void test_constants(void) {
     Simulation simulation = simulation_of_14(12);
@@ -775,6 +793,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/standstill", test_standstill);
     g_test_add_func("/diagnosis/nodes/stops", test_stops);
     g_test_add_func("/diagnosis/nodes/no-circle", test_no_circle);
+    g_test_add_func("/diagnosis/nodes/no-circle-of-stops", test_no_circle_of_stops);
     g_test_add_func("/diagnosis/nodes/constants", test_constants);
     g_test_add_func("/diagnosis/nodes/rank-one", test_rank_one);
     g_test_add_func("/diagnosis/nodes/leave-one-out", test_leave_one_out);

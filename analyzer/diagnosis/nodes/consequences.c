@@ -67,10 +67,16 @@ static gboolean explains(const Causes *causes, guint cause_at, guint spell_index
            explains_class(cause, spell);
 }
 
-/* The strongest of what explains it. */
+static gboolean follows_from(const Causes *causes, guint i, guint cause) {
+    gint at = (gint)i;
+    while (at >= 0 && (guint)at != cause) at = causes->of[at];
+    return at >= 0;
+}
+
+/* The strongest of what explains it, but not what follows from it: of three, each may explain the next. */
 static void find_cause(Causes *causes, guint i) {
     for (guint k = 0; k < causes->spells->len && allowance_goes_on(); k++) {
-        if (!explains(causes, k, i)) continue;
+        if (!explains(causes, k, i) || follows_from(causes, k, i)) continue;
         if (causes->of[i] < 0 || strength(spell_at(causes, k)) > strength(spell_at(causes, (guint)causes->of[i])))
             causes->of[i] = (gint)k;
     }
@@ -91,7 +97,7 @@ static void count_at_root(const Causes *causes, guint i, const Spell *part) {
     cause->lost_critical_ns += part->lost_critical_ns;
 }
 
-/* Processors come first: those that are not short themselves explain nothing. So there are no circles. */
+/* Processors come first: those that are not short themselves explain nothing. */
 void consequences_find(GArray *spells, guint32 n_nodes) {
     g_autofree gint *of = g_new(gint, MAX(spells->len, 1));
     Causes causes = {spells, n_nodes, of};
