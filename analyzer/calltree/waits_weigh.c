@@ -4,7 +4,8 @@
  * And what a process has at least to have more than another, to be to blame for what comes slowly from it. */
 #define LINK_SHARE 16
 
-/* A process that stands still for this part of what it receives, or longer, sends slowly for that reason. */
+/* A process sends slowly for its standing still when that is more than this part of what it receives, and of half its
+ * links: else a moment after each packet would be enough where hardly anything comes slowly. */
 #define STILL_SHARE 4
 
 /* Of all its stations, of one scope. */
@@ -142,7 +143,8 @@ static guint32 other_to_blame(const Collector *c, const Work *work) {
 
     const guint64 doubtful = c->contexts[work->station].load.received;
     if (other->links + other->still <= own->links + own->still + doubtful / LINK_SHARE) return 0;
-    return other->still > other->received / STILL_SHARE ? station : work->other;
+    const guint64 slow = MAX(other->received, other->links / 2);
+    return other->still > slow / STILL_SHARE ? station : work->other;
 }
 
 /* Of two of which one is to blame, the one whose process has more to do, of one scope. */

@@ -478,7 +478,7 @@ static RefNode *credited(const RefWaits *waits, RefNode *worker) {
                 other = links_of_process(waits, send->station, worker->work_scope);
     const gint64 more = other.links + other.still - own.links - own.still;
     if (more <= received_at(waits, worker) / 16) return worker;
-    return other.still > other.received / 4 ? (RefNode *)send->station : send;
+    return other.still > MAX(other.received, other.links / 2) / 4 ? (RefNode *)send->station : send;
 }
 
 typedef struct Worker {

@@ -19,7 +19,7 @@ gint64 service_ns(GRand *rand, gint64 mean_us) {
     return (gint64)(g_rand_double_range(rand, 0.5, 1.5) * (double)(mean_us * US));
 }
 
-void measure(const World *world, const GByteArray *bytes, double shares[STAGES_MAX]) {
+void measure(const World *world, const GByteArray *bytes, const char *name, double shares[STAGES_MAX]) {
     g_autoptr(WaitTable) table = wait_table_new(&world->lookup);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
@@ -31,6 +31,7 @@ void measure(const World *world, const GByteArray *bytes, double shares[STAGES_M
     for (guint32 i = 1; i < tree->n_nodes; i = tree->end[i]) lost_ns += tree->to_ns[i] - tree->from_ns[i];
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         all_ns += times->critical_ns[i];
+        if (name != NULL && tree->span[i]->name != world_name_called(world, name)) continue;
         for (guint stage = 0; stage < STAGES_MAX; stage++) {
             if (tree->span[i]->tracer != world_tracer(world, tracer_of(stage))) continue;
             shares[stage] += 100 * (double)times->critical_ns[i] / (double)lost_ns;

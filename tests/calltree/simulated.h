@@ -29,5 +29,5 @@ static inline gint64 before(const gint64 *times, guint packet, guint by) {
 /* From half to one and a half of the average. */
 gint64 service_ns(GRand *rand, gint64 mean_us);
 
-/* The shares of all that a root lost, in percent, of each DataNode. */
-void measure(const World *world, const GByteArray *bytes, double shares[STAGES_MAX]);
+/* The shares of all that a root lost, in percent, of each DataNode's calls of this name. NULL: of all of its calls. */
+void measure(const World *world, const GByteArray *bytes, const char *name, double shares[STAGES_MAX]);

@@ -22,6 +22,7 @@ typedef struct Pipeline {
     Slow what;                        /* of it */
     gint64 stop_every_ns, stopped_ns; /* the slow stage's process stands still for so long, again and again */
     gint64 slow_us, usual_us;         /* on average, of the bottleneck and of all others */
+    gint64 gap_us;                    /* after each packet a station does something else */
     gint64 skew_ns[STAGES_MAX];       /* what a DataNode's clock is ahead of the client's */
     /* What happens to each packet, in the client's time. */
     gint64 queued[PACKETS], send_from[PACKETS], send_to[PACKETS], acked[PACKETS];
@@ -46,7 +47,7 @@ static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint
     const gint64 link_ns = service_ns(rand, into || out_of ? p->slow_us : p->usual_us);
     const gint64 disk_ns = service_ns(rand, slow && p->what == SLOW_DISK ? p->slow_us : p->usual_us);
     p->arrive[stage][packet] = MAX(sent_ns, before(p->arrive[stage], packet, 1)) + link_ns;
-    p->receive_from[stage][packet] = before(p->done[stage], packet, 1);
+    p->receive_from[stage][packet] = packet > 0 ? p->done[stage][packet - 1] + p->gap_us * US : 0;
     p->receive_to[stage][packet] =
         ready_at(p, stage, MAX(p->receive_from[stage][packet], p->arrive[stage][packet]) + 5 * US);
     gint64 room_ns = stage + 1 < p->stages ? before(p->receive_to[stage + 1], packet, p->buffer) : 0;
@@ -127,7 +128,7 @@ static void check_shares(guint32 seed, const World *world, const Pipeline *p) {
     const char *what = p->stop_every_ns > 0 ? "processor" : names[p->what];
     g_autoptr(GByteArray) bytes = pipeline_spans(p, world);
     double shares[STAGES_MAX] = {0};
-    measure(world, bytes, shares);
+    measure(world, bytes, NULL, shares);
     for (guint stage = 0; stage < p->stages; stage++) {
         const gboolean good = stage == p->slow ? shares[stage] >= 80 : shares[stage] <= 5;
         if (!good)
@@ -233,12 +234,14 @@ static void check_file(guint32 seed, Slow what) {
                     .what = what,
                     .slow_us = g_rand_int_range(rand, 20000, 200000),
                     .stop_every_ns = what == SLOW_NOTHING ? 100000 * US : 0,
-                    .stopped_ns = g_rand_int_range(rand, 95, 99) * 1000 * US};
+                    .stopped_ns = g_rand_int_range(rand, 95, 99) * 1000 * US,
+                    .gap_us = g_rand_int_range(rand, 0, 200)};
     g_autoptr(GByteArray) bytes = file_spans(p, rand, &world, guilty);
     g_rand_free(rand);
 
-    double shares[STAGES_MAX] = {0};
-    measure(&world, bytes, shares);
+    double shares[STAGES_MAX] = {0}, still[STAGES_MAX] = {0};
+    measure(&world, bytes, NULL, shares);
+    measure(&world, bytes, OP, still);
     for (guint host = 0; host < HOSTS; host++) {
         const gboolean good = host == guilty ? shares[host] >= 80 : shares[host] <= 5;
         if (!good)
@@ -246,6 +249,8 @@ static void check_file(guint32 seed, Slow what) {
                        p->slow_us);
         forest_check(seed, good);
     }
+    /* What the guilty one has is its links', if they are what is slow. */
+    if (what != SLOW_NOTHING) forest_check(seed, still[guilty] <= 5);
 }
 
 static void test_files(gconstpointer what) {

@@ -540,7 +540,7 @@ static void check_reading(ReadKind kind, gboolean apart) {
         r.apart = apart;
         g_autoptr(GByteArray) bytes = reading_spans(&r, rand, &world);
         double shares[STAGES_MAX] = {0};
-        measure(&world, bytes, shares);
+        measure(&world, bytes, NULL, shares);
         for (guint server = 0; server < SERVERS; server++) {
             const gboolean good = server == r.slow ? shares[server] >= 80 : shares[server] <= 5;
             if (!good)
