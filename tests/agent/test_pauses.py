@@ -31,5 +31,5 @@ def test_nobody_takes_the_connection(plumbds, tmp_path):
     (wait,) = [
         wait for wait in plumbd.ask(f"why?trace={trace['trace']}&limit=0")["waits"] if wait.get("role") == "client"
     ]
-    assert (wait["resource"], wait["function"]) == ("client", "RPC#sleep")
+    assert wait["resource"] == "client" and wait["function"] in pauses, "that with the largest share, of two alike"
     assert wait["time_ns"] >= sum(pause["duration_ns"] for found in pauses.values() for pause in found)
