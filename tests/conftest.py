@@ -26,7 +26,16 @@ seconds_of_files = Counter()
 
 
 # What takes longest of the suite begins first, so that no worker is left alone with it at the end.
-LONGEST = ("tours", "test_live", "test_spark", "test_ready_again", "test_install", "test_recovery", "test_kafka")
+LONGEST = (
+    "tours",
+    "test_live",
+    "test_spark",
+    "test_ready_again",
+    "test_install",
+    "test_recovery",
+    "test_kafka",
+    "test_comparing",
+)
 
 
 def group_of(item):
