@@ -47,7 +47,13 @@ public final class Hooks {
     public static Object beginRead(Object stream, Point point) {
         try {
             StreamHooks.Input input = stream instanceof StreamHooks.Input ? (StreamHooks.Input) stream : null;
-            return Switch.on() ? ENGINE.beginRead(input, point) : null;
+            ReadTrace before = input == null ? null : (ReadTrace) input.plumbReads();
+            int reads = before == null ? 0 : before.reads();
+            Object token = Switch.on() ? ENGINE.beginRead(input, point) : null;
+            if (before != null) {
+                ReadTrace.begun(input, before, reads);
+            }
+            return token;
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;

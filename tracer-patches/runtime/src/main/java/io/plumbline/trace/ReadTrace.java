@@ -19,8 +19,8 @@ public final class ReadTrace {
     static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(10);
     static final int MOST_READS = 50_000;
     static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(5);
-    /** HDFS's clients give up a DataNode that is silent for so long: a read before has most likely ended. */
-    static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    /** plumbd stores a trace 30 s after its last span (trace.idle): what came later would be apart from it. */
+    static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(25);
 
     private long trace;
     private int reads;
@@ -58,6 +58,22 @@ public final class ReadTrace {
         if (input.plumbReads() != null && input.plumbBeyond() > 0) {
             input.plumbReads(null);
         }
+    }
+
+    /**
+     * A read has begun that may be no root: below another span, or below an application's. Then it is {@link #missed}.
+     *
+     * @param before what the stream kept, not null
+     * @param reads so many it had
+     */
+    static void begun(StreamHooks.Input input, ReadTrace before, int reads) {
+        if (input.plumbReads() == before && before.reads == reads) {
+            missed(input);
+        }
+    }
+
+    int reads() {
+        return reads;
     }
 
     private boolean goesOn(boolean block, long now) {

@@ -70,10 +70,10 @@ class ReadTraceTest {
     @Test
     void reads_of_a_large_block_are_one_trace_for_as_long_as_plumbd_keeps_it_whole() {
         long trace = read(true, 0);
-        for (int i = 0; i < 9; i++) {
-            assertEquals(trace, read(false, 30));
+        for (int i = 0; i < 14; i++) {
+            assertEquals(trace, read(false, 20));
         }
-        assertEquals(0, read(false, 30));
+        assertEquals(0, read(false, 20));
         assertEquals(0, read(false, 1), "up to the next block");
         assertEquals(trace + 1, read(true, 1));
     }
@@ -94,8 +94,8 @@ class ReadTraceTest {
     @Test
     void a_stream_that_is_left_alone_begins_anew() {
         long trace = read(true, 0);
-        assertEquals(trace, read(false, 59));
-        assertEquals(0, read(false, 60));
+        assertEquals(trace, read(false, 24));
+        assertEquals(0, read(false, 25));
         assertEquals(trace + 1, read(true, 100));
     }
 
@@ -144,6 +144,32 @@ class ReadTraceTest {
         Hooks.finish(null, root);
         assertNull(input.reads);
         assertEquals(caught.one("Root").id, caught.one("Read").parents.get(0));
+    }
+
+    @Test
+    void a_block_that_begins_below_another_span_ends_the_trace() {
+        caught = Caught.sampling("always");
+        begin(input);
+        Object root = Hooks.begin(ROOT);
+        begin(input);
+        assertNotNull(input.reads, "within the block");
+        input.beyond = 1;
+        begin(input);
+        Hooks.finish(null, root);
+        assertNull(input.reads);
+        begin(input);
+        begin(input);
+        assertEquals(4, traces().size(), "the first, that of the root, and one for each read after it");
+    }
+
+    @Test
+    void small_blocks_stay_one_trace() {
+        caught = Caught.sampling("always");
+        begin(input);
+        input.beyond = 1;
+        begin(input);
+        begin(input);
+        assertEquals(1, traces().size());
     }
 
     @Test
