@@ -16,12 +16,15 @@
 
 typedef enum { NAMES_FUNCTION, NAMES_HOST, NAMES_ANNOTATION } NamesKind;
 
+/* How a name has a text; the best last. */
+typedef enum { MATCH_WITHIN, MATCH_BEGIN, MATCH_WHOLE } NameMatch;
+
 typedef struct NameCount {
-    guint32 name;    /* dictionary id */
-    guint32 role;    /* of a function; 0 */
-    gboolean begins; /* with the text that was asked for */
-    guint64 count;   /* calls; of annotations traces */
-    guint64 last;    /* the trace that was counted last */
+    guint32 name;  /* dictionary id */
+    guint32 role;  /* of a function; 0 */
+    guint match;   /* NameMatch of the text that was asked for */
+    guint64 count; /* calls; of annotations traces */
+    guint64 last;  /* the trace that was counted last */
 } NameCount;
 
 typedef struct Names {
@@ -110,14 +113,14 @@ static gboolean count_annotations(Names *names, const Period *period, GError **e
 static gboolean fits(const Names *names, NameCount *count) {
     g_autofree char *name = g_ascii_strdown(name_text(names, count->name), -1);
     const char *at = strstr(name, names->text);
-    count->begins = at == name;
+    count->match = at != name ? MATCH_WITHIN : name[strlen(names->text)] != '\0' ? MATCH_BEGIN : MATCH_WHOLE;
     return at != NULL;
 }
 
 static gint best_first(gconstpointer a, gconstpointer b, gpointer arg) {
     const Names *names = arg;
     const NameCount *x = *(const NameCount *const *)a, *y = *(const NameCount *const *)b;
-    if (x->begins != y->begins) return x->begins ? -1 : 1;
+    if (x->match != y->match) return x->match > y->match ? -1 : 1;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
     const gint order = compare_ids(names->asked->archive, x->name, y->name);
     return order != 0 ? order : (gint)x->role - (gint)y->role;
