@@ -11,6 +11,9 @@ const none: Known = { hosts: [], functions: [], apps: known.apps }
 it('knows ids and paths by how they look', () => {
   expect(placeOfText('00000000000000AB')).toEqual({ view: 'trace', id: '00000000000000ab', values: {} })
   expect(placeOfText('app-20260101120000-0001')?.view).toBe('app')
+  expect(placeOfText('application_1767225600000_0001')?.view).toBe('app')
+  expect(placeOfText('local-1767225600000')?.view).toBe('app')
+  for (const host of ['app-01', 'local-3', 'application_7']) expect(placeOfText(host)).toBeUndefined()
   expect(placeOfText('hdfs://nn:8020/user/anna')?.values).toEqual({ path: '/user/anna' })
   expect(placeOfText('dn01.example')).toBeUndefined()
 })
@@ -18,6 +21,8 @@ it('knows ids and paths by how they look', () => {
 it('leads from a whole name to what has it', () => {
   expect(placeOfName('DN02.example', known)).toEqual({ view: 'hosts', id: 'dn02.example', values: {} })
   expect(placeOfName('nightly report', known).id).toBe('app-2')
+  expect(placeOfName('app-01', { ...known, hosts: ['app-01', 'app-011'] }).view).toBe('hosts')
+  expect(placeOfName('app-1', known)).toEqual({ view: 'app', id: 'app-1', values: {} })
   expect(placeOfName('spark-ABC', known)).toEqual({ view: 'app', id: 'spark-abc', values: {} })
 })
 

@@ -15,7 +15,7 @@ export interface KnownApp {
 export interface Known {
   readonly hosts: readonly string[]
   readonly functions: readonly string[]
-  /** All of them, the newest first. */
+  /** The newest 200, the newest first. */
   readonly apps: readonly KnownApp[]
 }
 
@@ -24,7 +24,7 @@ const at = (view: string, id = '', values: Place['values'] = {}): Place => ({ vi
 /** What the text tells by itself. undefined: it is a name, or a part of one. */
 export function placeOfText(text: string): Place | undefined {
   if (/^[0-9a-f]{16}$|^[0-9a-f]{32}$/i.test(text)) return at('trace', text.toLowerCase())
-  if (/^(app|application|local)[-_]\d/.test(text)) return at('app', text)
+  if (/^(app-\d{14}-\d+|application_\d+_\d+|local-\d{13})/.test(text)) return at('app', text)
   if (text.startsWith('/') || text.includes('://'))
     return at('traces', '', { path: text.replace(/^\w+:\/\/[^/]*/, '') })
   return undefined

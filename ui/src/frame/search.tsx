@@ -39,7 +39,7 @@ async function findPlace(text: string, signal: AbortSignal): Promise<Place> {
   return placeOfName(text, { hosts, functions, apps: apps?.apps ?? [] })
 }
 
-/** Goes to where a text leads, unless another one is looked for meanwhile. */
+/** Goes to where a text leads, unless another one is looked for meanwhile, or the reader went elsewhere. */
 function useSearch(): { searching: boolean; search: (text: string) => void } {
   const before = useRef<AbortController>(undefined)
   const [searching, setSearching] = useState(false)
@@ -56,10 +56,11 @@ function useSearch(): { searching: boolean; search: (text: string) => void } {
       return
     }
     setSearching(true)
+    const from = location.hash
     void findPlace(text, abort.signal).then((found) => {
       if (abort.signal.aborted) return
       setSearching(false)
-      go(found)
+      if (location.hash === from) go(found)
     })
   }
   return { searching, search }
