@@ -21,9 +21,10 @@ addEventListener('hashchange', () => {
   if (formatRoute(now) !== formatRoute(route.value)) route.value = now
 })
 
-let traversed = false
-// Not in every browser yet: there, all is taken for new.
-;(window as unknown as { navigation?: EventTarget }).navigation?.addEventListener('navigate', (event) => {
+const navigation = (window as unknown as { navigation?: EventTarget }).navigation
+// Not in every browser yet: there, the place on the page is left to the browser, always.
+let traversed = navigation === undefined
+navigation?.addEventListener('navigate', (event) => {
   traversed = (event as unknown as { navigationType?: string }).navigationType === 'traverse'
 })
 
