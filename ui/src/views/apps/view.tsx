@@ -76,15 +76,21 @@ function NoApps(): VNode {
   )
 }
 
+/** Nothing where only the newest are known. */
+function runningNow({ apps, more }: AppsAnswer): string {
+  if (more) return ''
+  const running = apps.filter((row) => row.state === 'running').length
+  return running === 0 ? t('None of them runs.') : t('Running now: {running}.', { running: count(running) })
+}
+
 function sentence(answer: AppsAnswer | undefined): VNode | undefined {
   const newest = answer?.apps[0]
   if (answer === undefined || newest === undefined) return undefined
-  const running = answer.apps.filter((row) => row.state === 'running').length
   return (
     <>
       {tx('The newest is {name}. {running}', {
         name: <a href={linkTo('app', newest.app)}>{visible(newest.name ?? newest.id)}</a>,
-        running: running === 0 ? t('None of them runs.') : t('Running now: {running}.', { running: count(running) }),
+        running: runningNow(answer),
       })}
     </>
   )
