@@ -123,8 +123,9 @@ static void test_steps_given_back(void) {
         Allowance allowance = {.budget = &budget};
         const gint64 since_ns = SAMPLE_BASE_NS - SAMPLE_BASE_NS % NS_PER_MINUTE;
         const gint64 until_ns = since_ns + (i == 0 ? 1 : MINUTES) * NS_PER_MINUTE;
-        g_autofree char *params = g_strdup_printf(
-            "by=host&step=1m&limit=1&since=%" G_GINT64_FORMAT "&until=%" G_GINT64_FORMAT, since_ns, until_ns);
+        g_autofree char *params =
+            g_strdup_printf("by=host&field=q95_ns&step=1m&limit=1&since=%" G_GINT64_FORMAT "&until=%" G_GINT64_FORMAT,
+                            since_ns, until_ns);
         allowance_begin(&allowance);
         json_auto_t *answer = fixture_answer(&many, "series", params);
         g_assert_true(json_is_true(json_object_get(answer, "more")));

@@ -270,6 +270,43 @@ static void test_rows_max(void) {
     }
 }
 
+/* Each point is what functions say of its host and minute, whether it is told by weights or by rows. */
+static void check_points(Fixture *fixture, const json_t *answer, const json_t *series, const char *field) {
+    const json_t *at = json_object_get(series, "at");
+    g_assert_cmpuint(json_array_size(at), >, 0);
+    for (gsize i = 0; i < json_array_size(at); i++) {
+        const gint64 since_ns =
+            number_at(answer, "since_time_ns") + json_integer_value(json_array_get(at, i)) * NS_PER_MINUTE;
+        g_autofree char *params =
+            g_strdup_printf("by=host&function=%s&role=%s&host=%s&since=%" G_GINT64_FORMAT "&until=%" G_GINT64_FORMAT,
+                            text_at(series, "function"), text_at(series, "role"), text_at(series, "host"), since_ns,
+                            since_ns + NS_PER_MINUTE);
+        json_auto_t *functions = fixture_answer(fixture, "functions", params);
+        const json_t *row = json_array_get(json_object_get(functions, "functions"), 0);
+        g_assert_cmpint(json_integer_value(json_array_get(json_object_get(series, "values"), i)), ==,
+                        number_at(row, field));
+        g_assert_cmpint(json_integer_value(json_array_get(json_object_get(series, "calls"), i)), ==,
+                        number_at(row, "calls"));
+    }
+}
+
+static void test_series_of_functions(void) {
+    static const char *const fields[] = {"mean_ns", "total_ns", "self_ns", "critical_ns", "calls", "q95_ns"};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+        g_autofree char *params = g_strdup_printf("by=host&step=1m&limit=0&field=%s", fields[i]);
+        json_auto_t *answer = fixture_answer(&fixture, "series", params);
+        gsize k;
+        json_t *series;
+        g_assert_cmpuint(json_array_size(json_object_get(answer, "series")), >, 3);
+        json_array_foreach(json_object_get(answer, "series"), k, series) {
+            if (*text_at(series, "host") != '\0') check_points(&fixture, answer, series, fields[i]);
+        }
+    }
+}
+
 /* What plumbd sends is written without a document: the same text. */
 static void assert_same_text(Fixture *fixture, const char *question, const char *list, const char *params) {
     g_autoptr(GError) error = NULL;
@@ -605,6 +642,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/empty-archive", test_empty_archive);
     g_test_add_func("/query/first-rows", test_first_rows);
     g_test_add_func("/query/status-counts", test_status_counts);
+    g_test_add_func("/query/series/functions", test_series_of_functions);
     g_test_add_func("/query/trace/text", test_text);
     g_test_add_func("/query/trace/annotations", test_trace_annotations);
     return g_test_run();

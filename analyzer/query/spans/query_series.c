@@ -2,6 +2,7 @@
  * hosts. */
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spans/span_answers.h"
@@ -31,8 +32,11 @@ typedef struct Peers {
 } Peers;
 
 typedef struct Gathering {
+    const FunctionFilter *filter;
     const MeasureField *field;
-    gsize counted; /* offset in NodeStats of the Dist that must have counted something */
+    gsize counted;              /* offset in NodeStats of the Dist that must have counted something */
+    const MeasureField *summed; /* not NULL: the field, or what it is the mean of, is a sum of weights */
+    gboolean is_mean;
     guint step;
     GHashTable *series; /* Series, by function, role and host */
 } Gathering;
@@ -59,8 +63,8 @@ static void peers_free(gpointer data) {
     g_free(peers);
 }
 
-static Series *series_get(Gathering *gathering, const FunctionRow *row) {
-    const Series key = {.function = row->function, .role = row->role, .host = row->host};
+static Series *series_get(Gathering *gathering, guint32 function, guint32 role, guint32 host) {
+    const Series key = {.function = function, .role = role, .host = host};
     Series *series = g_hash_table_lookup(gathering->series, &key);
     if (series != NULL) return series;
     series = g_new(Series, 1);
@@ -71,27 +75,80 @@ static Series *series_get(Gathering *gathering, const FunctionRow *row) {
     return series;
 }
 
+/* What a row adds to the order by total_ns: with all steps it is no more than there are numbers for. */
+static gint64 total_of(guint64 sum_ns) { return (gint64)MIN(sum_ns, (guint64)G_MAXINT64 / STEPS_MAX); }
+
 static void gather_row(Gathering *gathering, FunctionRow *row) {
     const Dist *counted = (const Dist *)((const char *)&row->stats + gathering->counted);
     if (counted->count == 0) return;
     const Point point = {gathering->step, llround(measure_value(gathering->field, &row->stats)), counted->count};
-    Series *series = series_get(gathering, row);
+    Series *series = series_get(gathering, row->function, row->role, row->host);
     g_array_append_val(series->points, point);
-    series->total_ns += (gint64)MIN(row->stats.duration.sum, (guint64)G_MAXINT64 / STEPS_MAX);
+    series->total_ns += total_of(row->stats.duration.sum);
     allowance_charge(sizeof point);
+}
+
+/* A step may have several weights of the same row, one behind the other. */
+static void gather_weight(void *arg, const StatsKey *key, const NodeWeight *weight) {
+    Gathering *gathering = arg;
+    if (!(gathering->filter->roles & (1u << key->role)) || weight->calls == 0) return;
+    Series *series = series_get(gathering, key->object, key->role, gathering->filter->by_host ? key->host : 0);
+    GArray *points = series->points;
+    if (points->len == 0 || g_array_index(points, Point, points->len - 1).step != gathering->step) {
+        const Point empty = {gathering->step, 0, 0};
+        g_array_append_val(points, empty);
+        allowance_charge(sizeof empty);
+    }
+
+    Point *point = &g_array_index(points, Point, points->len - 1);
+    gint64 value = 0;
+    measure_of_weight(gathering->summed, weight, &value);
+    point->value += value;
+    point->calls += weight->calls;
+    series->total_ns += total_of((guint64)weight->total_ns);
+}
+
+static void make_means(GHashTable *found) {
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, found);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        const Series *series = key;
+        if (!allowance_goes_on_with(series->points->len * sizeof(Point))) return;
+        for (guint i = 0; i < series->points->len; i++) {
+            Point *point = &g_array_index(series->points, Point, i);
+            point->value = llround((double)point->value / (double)point->calls);
+        }
+    }
+}
+
+/* What weights tell takes no rows, which would have to be built with all their buckets. */
+static gboolean gather_weights(const Asked *asked, Gathering *gathering, GError **error) {
+    const FunctionFilter *filter = gathering->filter;
+    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
+    const StatsFilter stored = function_stats_filter(filter);
+    return archive_stats_weigh(asked->archive, &stored, gather_weight, gathering, error);
+}
+
+static gboolean gather_rows(const Asked *asked, Gathering *gathering, GError **error) {
+    g_autoptr(GArray) rows = function_rows_new();
+    if (!function_rows_load(asked->archive, gathering->filter, rows, error)) return FALSE;
+    for (guint i = 0; i < rows->len && allowance_goes_on(); i++)
+        gather_row(gathering, &g_array_index(rows, FunctionRow, i));
+    return TRUE;
 }
 
 static gboolean gather(const Asked *asked, FunctionFilter *filter, const Steps *steps, Gathering *gathering,
                        GError **error) {
+    gathering->filter = filter;
     for (guint i = 0; i < steps->n; i++) {
-        g_autoptr(GArray) rows = function_rows_new();
         filter->period = steps_period(steps, i);
         gathering->step = i;
-        if (!function_rows_load(asked->archive, filter, rows, error)) return FALSE;
-        for (guint j = 0; j < rows->len && allowance_goes_on(); j++)
-            gather_row(gathering, &g_array_index(rows, FunctionRow, j));
-        if (!allowance_check(error)) return FALSE;
+        const gboolean good =
+            gathering->summed != NULL ? gather_weights(asked, gathering, error) : gather_rows(asked, gathering, error);
+        if (!good || !allowance_check(error)) return FALSE;
     }
+    if (gathering->is_mean) make_means(gathering->series);
     return TRUE;
 }
 
@@ -291,6 +348,13 @@ static gsize counted_by(const char *field) {
     return g_str_has_prefix(field, "rate.") ? offsetof(NodeStats, rate) : offsetof(NodeStats, duration);
 }
 
+static void choose_weights(const SeriesAsked *series, Gathering *gathering) {
+    gint64 value;
+    gathering->is_mean = strcmp(series->field_name, "mean_ns") == 0;
+    const MeasureField *summed = gathering->is_mean ? measure_field("total_ns") : series->field;
+    if (measure_of_weight(summed, &(NodeWeight){.node = 0}, &value)) gathering->summed = summed;
+}
+
 static GPtrArray *all_series(GHashTable *found) {
     GPtrArray *all = g_ptr_array_new();
     GHashTableIter iter;
@@ -304,7 +368,8 @@ json_t *answer_series(const Asked *asked, GError **error) {
     SeriesAsked series;
     if (!parse_series(asked, &series, error)) return NULL;
     g_autoptr(GHashTable) found = g_hash_table_new_full(series_hash, series_equal, series_free, NULL);
-    Gathering gathering = {series.field, counted_by(series.field_name), 0, found};
+    Gathering gathering = {.field = series.field, .counted = counted_by(series.field_name), .series = found};
+    choose_weights(&series, &gathering);
     if (!gather(asked, &series.filter, &series.steps, &gathering, error)) return NULL;
 
     g_autoptr(GPtrArray) all = all_series(found);
