@@ -25,3 +25,18 @@ it('does not look into texts', () => {
     time_ns: 1605952800123456789n,
   })
 })
+
+it('takes no part of a number for one', () => {
+  const text =
+    '[0.12345678901234567890, 1234567890123456789.5, 12345678901234567890e2, -1234567890123456, "12345678901234567"]'
+  expect(parseExact(text)).toEqual(JSON.parse(text))
+})
+
+it('finds points in time in lists of objects', () => {
+  expect(
+    parseExact('{"at":[1,2,1605952800123456789],"list":[{"end_time_ns":7},null,[{"time_ns":1605952800123456789}]]}'),
+  ).toEqual({
+    at: [1, 2, 1605952800123456800],
+    list: [{ end_time_ns: 7n }, null, [{ time_ns: 1605952800123456789n }]],
+  })
+})
