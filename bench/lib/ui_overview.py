@@ -51,7 +51,7 @@ def open_once(browser, plumbd):
 
 def measure(plumbd, browser, hosts, spans):
     fill(plumbd, hosts, spans)
-    plumbd.settle(120)  # compaction of what was just loaded is another figure (bench/run)
+    plumbd.settle(60)  # compaction of what was just loaded is another figure (bench/run)
     taken = [open_once(browser, plumbd) for _ in range(OPENED)]
     return {
         "hosts": hosts,
