@@ -119,15 +119,20 @@ static void some_of_them(void) {
     json_decref(answer);
 }
 
+/* Asks a DataNode for a block, which works at it for longer. */
+#define FIRST_READ                                                                                                     \
+    {1, 1, 0, "DFSInputStream#byteArrayRead", CLIENT, 0, 20000, "bytes=100", 0},                                       \
+        {1, 2, 1, "BlockReaderRemote#new", CLIENT, 0, 20000, NULL, 0},                                                 \
+        {1, 3, 2, "OpReadBlockProto", "DataNode/d1", 10000, 200000, NULL, 0}, {                                        \
+        1, 4, 3, "BlockSender#readLocal", "DataNode/d1", 10000, 190000, NULL, 0                                        \
+    }
+
 /* A file is read by two calls, each a root: the second one waits for the DataNode that the first one asked. */
 static void calls_of_one_stream(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     const SpanRow rows[] = {
-        {1, 1, 0, "DFSInputStream#byteArrayRead", CLIENT, 0, 20000, "bytes=100", 0},
-        {1, 2, 1, "BlockReaderRemote#new", CLIENT, 0, 20000, NULL, 0},
-        {1, 3, 2, "OpReadBlockProto", "DataNode/d1", 10000, 200000, NULL, 0},
-        {1, 4, 3, "BlockSender#readLocal", "DataNode/d1", 10000, 190000, NULL, 0},
+        FIRST_READ,
         {1, 5, 0, "DFSInputStream#byteArrayRead", CLIENT, 100000, 80000, "bytes=100", 0},
         {1, 6, 5, "BlockReaderRemote2#readNextPacket", CLIENT, 100000, 80000, NULL, 0},
     };
@@ -147,10 +152,7 @@ static void roots_of_two_names(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     const SpanRow rows[] = {
-        {1, 1, 0, "DFSInputStream#byteArrayRead", CLIENT, 0, 20000, "bytes=100", 0},
-        {1, 2, 1, "BlockReaderRemote#new", CLIENT, 0, 20000, NULL, 0},
-        {1, 3, 2, "OpReadBlockProto", "DataNode/d1", 10000, 200000, NULL, 0},
-        {1, 4, 3, "BlockSender#readLocal", "DataNode/d1", 10000, 190000, NULL, 0},
+        FIRST_READ,
         {1, 5, 0, "DFSInputStream#byteBufferRead", CLIENT, 100000, 80000, "bytes=100", 0},
         {1, 6, 5, "BlockReaderRemote2#readNextPacket", CLIENT, 100000, 80000, NULL, 0},
         {1, 7, 0, "DFSOutputStream#close", CLIENT, 300000, 50000, NULL, 0},
