@@ -204,10 +204,10 @@ static void weigh_root(const Reading *reading, const TraceView *view, guint32 ro
 static void keep_asked(const Reading *reading, const TraceView *view) {
     Archive *archive = reading->asked->archive;
     const CallTree *tree = view->tree;
-    const guint32 first = request_root(archive, view, reading->root, 1);
     gint64 missing_ns = 0, stations_ns[2] = {0, 0}; /* of others, and of those that are asked for */
-    guint32 next = first;
     if (tree->n_nodes < 2 || tree->end[1] == tree->n_nodes) return;
+    const guint32 first = request_root(archive, view, reading->root, 1);
+    guint32 next = first;
     for (guint32 root = 1; root < tree->n_nodes && allowance_goes_on(); root = tree->end[root]) {
         const RootTimes times = root_times(reading, view, root);
         const gboolean asked = root == next;
