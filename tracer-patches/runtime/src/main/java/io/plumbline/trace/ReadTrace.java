@@ -53,22 +53,16 @@ public final class ReadTrace {
         return fresh;
     }
 
-    /** A read that was not sampled begins: whoever reads its block after it has nobody to wait for. */
-    public static void missed(StreamHooks.Input input) {
-        if (input.plumbReads() != null && input.plumbBeyond() > 0) {
-            input.plumbReads(null);
-        }
-    }
-
     /**
-     * A read has begun that may be no root: below another span, or below an application's. Then it is {@link #missed}.
+     * A read has begun that may be no root of this trace: it was not sampled, or is below another span or an
+     * application's. If it opens a block, whoever reads that after it has nobody to wait for.
      *
      * @param before what the stream kept, not null
      * @param reads so many it had
      */
     static void begun(StreamHooks.Input input, ReadTrace before, int reads) {
-        if (input.plumbReads() == before && before.reads == reads) {
-            missed(input);
+        if (input.plumbReads() == before && before.reads == reads && input.plumbBeyond() > 0) {
+            input.plumbReads(null);
         }
     }
 

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 class ReadTraceTest {
     private static final Point READ =
             PointBootstrap.point("Read", "client", Point.ROOT | Point.FOLLOWS, "", "");
+    private static final Point UNSAMPLED =
+            PointBootstrap.point("Unsampled", "client", Point.ROOT | Point.FOLLOWS, "", "");
     private static final Point ROOT = PointBootstrap.point("Root", "client", Point.ROOT, "", "");
     private static final long SECOND = 1_000_000_000L;
 
@@ -102,12 +104,14 @@ class ReadTraceTest {
     @Test
     void in_a_block_whose_begin_was_not_sampled_each_read_is_a_trace() {
         read(true, 0);
+        ReadTrace before = (ReadTrace) input.reads;
         input.beyond = 0;
-        ReadTrace.missed(input);
+        ReadTrace.begun(input, before, before.reads());
         assertNotNull(input.reads, "the block's begin was");
         input.beyond = 1;
-        ReadTrace.missed(input);
-        ReadTrace.missed(input);
+        ReadTrace.begun(input, before, before.reads() - 1);
+        assertNotNull(input.reads, "this read was");
+        ReadTrace.begun(input, before, before.reads());
         assertNull(input.reads);
         assertEquals(0, read(false, 0));
     }
@@ -160,6 +164,19 @@ class ReadTraceTest {
         begin(input);
         begin(input);
         assertEquals(4, traces().size(), "the first, that of the root, and one for each read after it");
+    }
+
+    @Test
+    void a_block_whose_begin_was_not_sampled_ends_the_trace() {
+        caught = Caught.sampling("Unsampled=never; always");
+        begin(input);
+        input.beyond = 1;
+        Hooks.finish(null, Hooks.beginRead(input, UNSAMPLED));
+        assertNull(input.reads);
+        input.beyond = 0;
+        begin(input);
+        begin(input);
+        assertEquals(3, traces().size());
     }
 
     @Test

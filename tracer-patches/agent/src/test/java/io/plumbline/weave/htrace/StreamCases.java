@@ -150,19 +150,6 @@ final class StreamCases {
         assertNull(Tracer.getCurrentSpan());
     }
 
-    public void aBlockThatWasNotSampledHasNoTrace() {
-        Traced traced = Traced.always();
-        Sampling.current().fromJmx("no=never; always");
-        Input input = new Input();
-        read(traced, input, "first");
-        input.beyond = 1;
-        read(traced, input, "no");
-        read(traced, input, "second");
-        read(traced, input, "third");
-        assertNotEquals(traced.span("first").getSpanId().getHigh(), traced.span("second").getSpanId().getHigh());
-        assertNotEquals(traced.span("third").getSpanId().getHigh(), traced.span("second").getSpanId().getHigh());
-    }
-
     public void numbersAreForTheCurrentSpan() {
         Traced traced = Traced.always();
         traced.engine.annotateCurrent("stream", 1);

@@ -54,9 +54,6 @@ final class Roots {
                     : outermost(tracer, outer, point.name));
         }
         HTraceStream.declined(stream);
-        if (input != null) {
-            ReadTrace.missed(input);
-        }
         return decline(tracer);
     }
 

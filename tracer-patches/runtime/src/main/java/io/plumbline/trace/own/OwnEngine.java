@@ -57,9 +57,6 @@ public final class OwnEngine extends Engine {
         if (outer == null && !sampling.sample(point.opensStream() ? OwnStream.POINT : point)) {
             state.unsampled = true;
             state.opening = point.opensStream() ? OwnStream.UNSAMPLED : null;
-            if (input != null) {
-                ReadTrace.missed(input);
-            }
             return state.unsampledRoot;
         }
         if (point.opensStream()) {
