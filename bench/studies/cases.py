@@ -9,6 +9,7 @@ from bench.studies.generated_runs import APP, BEGIN_MS, FAULTS, GeneratedRun
 from bench.studies.programs import flush, plumbd
 from script.hdfs.jars import ClusterError
 from script.spark.truth import Run, stragglers_of
+from script.spark.twins import paths_of
 from script.spark.verdicts import loaded
 
 # Of the published search (table 4) the part in which the best points lie, coarser: each point is a question.
@@ -25,10 +26,12 @@ TOPIC_OF = {
 SUFFIX = ".case.json.gz"
 
 # stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it], "neither": [topics of
-# which it counts neither way]}}; said: {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}},
-# what `plumb why` names first; scores: {method: {task: {topic: how much speaks for it}}}; source: "generated" or
-# "recorded"; timeline: what timeline_of says.
-Case = namedtuple("Case", "name fault source stragglers said main scores timeline", defaults=[None])
+# which it counts neither way]}}, and of a run with twins "acquitted": [topics that met it and did not slow it],
+# "twin_ms": how long its partition takes without the fault (None: not known); said: {method: {parameters: {task:
+# [topic]}}}; main: {method: {task: [topic, host]}}, what `plumb why` names first; scores: {method: {task: {topic: how
+# much speaks for it}}}; source: "generated" or "recorded"; timeline: what timeline_of says; twins: seconds that each
+# twin of the run took (script/spark/twins.py).
+Case = namedtuple("Case", "name fault source stragglers said main scores timeline twins", defaults=[None, None])
 MOST_SCORE = 1e6  # by a median of 0
 
 
@@ -155,9 +158,8 @@ def generated(build, fault, seed):
         for task, one in run.truth().items()
     }
     with plumbd(build) as daemon:
-        log, samples = run.write(daemon.folder)
-        daemon.bridge(log)
-        for host, path in samples.items():
+        daemon.bridge(run.write_log(daemon.folder))
+        for host, path in run.write_samples(daemon.folder).items():
             daemon.bridge("--host", host, "--zone", "UTC", path)
         flush(daemon)
         answers = ask(daemon, APP)
@@ -197,11 +199,21 @@ def recorded(build, folder):
             "hosts": sorted({one["host"] for one in straggler.injections}),
             "neither": sorted(touched - met),
         }
+        if run.twins.documents:
+            truth[str(task.id)]["acquitted"] = sorted({TOPIC_OF[one["kind"]] for one in straggler.acquitted})
+            truth[str(task.id)]["twin_ms"] = straggler.twin_ms
     with loaded(run, build, True) as daemon:
         flush(daemon)
         answers = ask(daemon, run.about["application"])
         timeline = recorded_timeline(daemon, run, ratios)
-    return Case(folder.name, run.fault, "recorded", truth, *answers, timeline)
+    took = [one["seconds"] for one in run.twins.documents]
+    return Case(folder.name, run.fault, "recorded", truth, *answers, timeline, took or None)
+
+
+def up_to_date(folder):
+    """Is there a case of the recorded run that knows all of its twins?"""
+    path = folder.with_name(f"{folder.name}{SUFFIX}")
+    return path.exists() and len(read(path).twins or []) == len(paths_of(folder))
 
 
 def recorded_timeline(daemon, run, ratios):
@@ -240,7 +252,7 @@ def cases_of(options, runs):
     if options.recorded is None:
         return generate(options.build, options.into / "cases", runs)
     for folder in sorted(options.recorded.iterdir()):
-        if (folder / "run.json").exists() and not (options.recorded / f"{folder.name}{SUFFIX}").exists():
+        if (folder / "run.json").exists() and not up_to_date(folder):
             save(recorded(options.build, folder), options.recorded)
     cases = [read(path) for path in sorted(options.recorded.glob(f"*{SUFFIX}"))]
     if not cases:

@@ -48,12 +48,12 @@ def injections_of(fault):
 
 
 class GeneratedRun:
-    """tasks, samples, and the truth of one run."""
+    """tasks, samples, and the truth of one run. healthy: its twin, of the same tasks without any load."""
 
-    def __init__(self, fault, seed):
+    def __init__(self, fault, seed, healthy=False):
         self.fault, self.name = fault, f"{fault}-{seed}"
         self.draw = random.Random(f"run {fault} {seed}")
-        self.injections = injections_of(fault)
+        self.injections = [] if healthy else injections_of(fault)
         self.tasks = self._tasks()
 
     def _slows(self, host, at_ms):
@@ -132,8 +132,8 @@ class GeneratedRun:
             "fetch_wait_ms": round(draw.uniform(0, FETCH_WAIT_MS) + task.lost["network"]),
         }
 
-    def write(self, folder):
-        """The event log, whose name is the application's, and the samples of each host: {host: path}."""
+    def write_log(self, folder):
+        """The event log, whose name is the application's."""
         body = []
         for task in self.tasks:
             if task.index == 0:
@@ -156,11 +156,15 @@ class GeneratedRun:
         end = BEGIN_MS + max(task.end_ms for task in self.tasks)
         log = folder / APP
         log.write_text("".join(f"{line}\n" for line in event_log.application(APP, self.name, BEGIN_MS, end, body)))
+        return log
+
+    def write_samples(self, folder):
+        """Of each host: {host: path}."""
         samples = {}
         for host in range(HOSTS):
             samples[f"worker{host}"] = folder / f"worker{host}.json"
             samples[f"worker{host}"].write_text(json.dumps(self._samples(host)))
-        return log, samples
+        return samples
 
     def _usage(self, host, second):
         """Of each resource over one second. What is slowed does as much less in it."""

@@ -1,7 +1,9 @@
 """Measures the thesis' claims again: each with an interval, beside what was published, and whether it holds.
 
     bench/study NAME [--runs N] [--into DIR]     NAME: {names}, all
-    bench/study record stragglers [--into DIR]   runs of a real Spark under faults, into DIR/stragglers
+    bench/study record stragglers [--into DIR]   runs of a real Spark under faults, each with its twins without, into
+                                                 DIR/stragglers; needs root
+    bench/study record stragglers --only hung    of one fault alone; --twins 0: without twins
     bench/study stragglers --from DIR            of these, or of those that bench/faults recorded there
     bench/study record [--into DIR]              jobs of a real Spark, traced, into DIR/spark
     bench/study operations --from DIR/spark      with the stages of these
@@ -32,6 +34,7 @@ from pathlib import Path
 
 from script.hdfs.jars import ClusterError
 from script.spark.hosts import HostError
+from script.spark.twins import TWINS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests/data/studies"
@@ -72,14 +75,19 @@ def parse(arguments):
     parser.add_argument(
         "--from", dest="recorded", type=Path, metavar="DIR", help="folder of recorded runs, or of their cases"
     )
-    parser.add_argument("--only", metavar="JOB", help="of record loop: the job that is run")
+    parser.add_argument("--only", metavar="NAME", help="of record loop: the job that is run; of stragglers: the fault")
+    parser.add_argument(
+        "--twins", type=int, help=f"of record stragglers: without the fault, per run (default: {TWINS})"
+    )
     parser.add_argument("--into", type=Path, default=Path("studies"), help="folder (default: %(default)s)")
     parser.add_argument("--build", type=Path, default=default, help="where the programs are")
     options = parser.parse_args(arguments)
     if options.recorded is not None and (options.name not in [*RECORDED, "all"] or not options.recorded.is_dir()):
         parser.error(f"--from: names a folder of recorded runs, of {', '.join(RECORDED)} or all")
-    if options.only is not None and options.what != "loop":
-        parser.error("--only: is of record loop")
+    if options.only is not None and options.what not in ("loop", "stragglers"):
+        parser.error("--only: is of record loop and record stragglers")
+    if options.twins is not None and (options.what != "stragglers" or options.twins < 0):
+        parser.error("--twins: is of record stragglers, 0 or more")
     if options.what is not None and options.name != "record":
         parser.error(f"{options.what}: says what is recorded, of record")
     if options.runs is not None and options.runs < 1:
@@ -105,7 +113,8 @@ def record(options):
             if workloads.record(options.build, options.into / "workloads"):
                 sys.exit(1)
         elif options.what == "stragglers":
-            fault_runs.record(options.build, options.into / "stragglers", options.runs or 1)
+            twins = TWINS if options.twins is None else options.twins
+            fault_runs.record(options.build, options.into / "stragglers", options.runs or 1, twins, options.only)
         else:
             record.record(options.build, options.into / "spark")
     except (ClusterError, HostError, OSError) as error:

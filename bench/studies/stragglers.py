@@ -45,6 +45,7 @@ from bench.studies.judging import (
     wrong_blame,
 )
 from bench.studies.report import Report
+from script.spark.twins import TWINS
 
 RESOURCES = ["cpu", "disk", "network"]
 EVERYTHING = [*RESOURCES, "hdfs", "jvm", "data"]  # of recorded runs, whose faults are of all these
@@ -80,10 +81,15 @@ def met_by_placebo(case):
     return sorted(found)
 
 
-def longer(runs, beside):
-    """Median of how long these took by that of those: whole runs are drawn, of each."""
-    pairs = [("with", case.timeline["seconds"]) for case in runs]
-    pairs += [("without", case.timeline["seconds"]) for case in beside]
+def without_fault(case, known):
+    """The seconds that its application takes: of its twins, else of runs without a fault of the same job."""
+    healthy = [one for one in known if one.fault == "none" and one.timeline["job"] == case.timeline["job"]]
+    return case.twins or [one.timeline["seconds"] for one in healthy]
+
+
+def longer(took, beside):
+    """Median of these seconds by that of those: whole runs are drawn, of each."""
+    pairs = [*(("with", seconds) for seconds in took), *(("without", seconds) for seconds in beside)]
 
     def ratio(drawn):
         times = {name: [seconds for which, seconds in drawn if which == name] for name in ("with", "without")}
@@ -220,17 +226,42 @@ class Study:
     def runtime(self):
         """How much longer the same job took under each fault (figure 12): of medians, with a bootstrap over runs."""
         known = [case for case in self.cases if case.timeline]
-        healthy = [case for case in known if case.fault == "none"]
         rows = []
         for fault in dict.fromkeys(case.fault for case in known if case.fault != "none"):
             runs = [case for case in known if case.fault == fault]
-            beside = [case for case in healthy if case.timeline["job"] == runs[0].timeline["job"]]
+            twinned = [case for case in runs if case.twins]
+            runs = twinned or runs
+            beside = [one for case in twinned or runs[:1] for one in without_fault(case, known)]
             if beside:
-                ours = longer(runs, beside)
+                ours = longer([case.timeline["seconds"] for case in runs], beside)
                 rows.append([fault, len(runs), len(beside), *(100 * (one - 1) for one in ours[:3])])
                 rows[-1].append(PUBLISHED_LONGER.get(fault))
         columns = ["runs of", "runs", "without a fault", "longer %", "low", "high", "published %"]
         self.report.table("runtime", "How much longer the application took (figure 12)", columns, rows)
+
+    def twins(self):
+        """Of which runs the truth by effect is told by twins, and what they change."""
+        rows = []
+        for case in self.cases:
+            if case.source != "recorded" or case.fault == "none":
+                continue
+            truths = case.stragglers.values()
+            acquitted = sum(bool(one.get("acquitted")) for one in truths)
+            slowed = [one for one in truths if one["effect"]]
+            alone = sum(one.get("twin_ms") is None for one in slowed)
+            rows.append([case.name, len(case.twins or []), len(truths), acquitted + len(slowed), alone, acquitted])
+            rows[-1].append(len(slowed))
+        if not rows:
+            return
+        columns = ["run", "twins", "stragglers", "with the fault for half of it", "of these in too few twins"]
+        columns += ["no faster in twins", "slowed"]
+        self.report.table("twins", "Truth by effect: what twins say", columns, rows)
+        untold = [name for name, twins, *_ in rows if twins < TWINS]
+        if untold:
+            self.report.note(
+                f"Truth by effect is without twins for {', '.join(untold)}: a straggler counts there as slowed by what "
+                "was on its path for half of what it lost."
+            )
 
     def over_time(self):
         """The first run of each fault, with what `plumb why` names first."""
@@ -394,13 +425,16 @@ def study(options):
     whole.weights()
     whole.edges()
     whole.placebo()
+    whole.twins()
     whole.runtime()
     whole.over_time()
     whole.against()
     whole.claims()
     report.note(
         "Truth by overlap is the published rule: the task's run and an injection on its host met at all. By effect: it "
-        "cost the task at least half of what it took longer than its stage's median."
+        "cost the task at least half of what it took longer than its stage's median. Of a recorded run: it was on the "
+        "task's path for so long, and where the run has twins without the fault, the same partition was faster by so "
+        f"much in the median of {TWINS}."
     )
     fewest = min(sum(case.fault == fault for case in cases) for fault in {case.fault for case in cases})
     if fewest < 10:

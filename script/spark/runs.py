@@ -21,6 +21,7 @@ import time
 import urllib.request
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from script.hdfs.cluster import Cluster, die_with_parent, free_port, wait_for
 from script.hdfs.jars import ClusterError
@@ -29,6 +30,7 @@ from script.spark.faults import Faults
 from script.spark.hosts import Namespaces
 from script.spark.samples import Samples, why_no_samples
 from script.spark.standalone import DEFAULT_SPARK, Agent, Standalone
+from script.spark.truth import tasks_of
 
 HADOOP = "3.5.0"
 DATANODES, WORKERS = 4, 3
@@ -62,6 +64,8 @@ JOB_OF = {
     "busy-network": ("shuffled", ["/text", "32", "3"]),
     "mixed": ("bayes_for", ["130"]),
 }
+# Without the fault, where that is in the job itself.
+HEALTHY_JOB_OF = {"skew": ("skewed", ["/text", "0", "32"])}
 WORKERS_OF = {"mixed": schedule.WORKERS}  # of other faults WORKERS
 
 
@@ -216,9 +220,22 @@ class Bed:
     def run(self, fault, folder, conf=None):
         """One application under one fault, with these of Spark's properties. 'folder' is there, whole, or not at
         all."""
-        job, arguments = self.job or JOB_OF[fault]
         partial = Path(f"{folder}.partial")
         shutil.rmtree(partial, ignore_errors=True)
+        output, begin = self._watched(fault, partial, conf)
+        self._keep(fault, partial, output, begin)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+
+    def twin(self, fault):
+        """The same without the fault, all else alike: its tasks (truth.py)."""
+        with TemporaryDirectory(dir=self.work) as folder:
+            self._watched(fault, Path(folder), healthy=True)
+        return tasks_of(self.last_log())
+
+    def _watched(self, fault, partial, conf=None, healthy=False):
+        """What the application printed, and when it began; 'partial' has what is known of it besides."""
+        job = self.job or (HEALTHY_JOB_OF.get(fault) if healthy else None) or JOB_OF[fault]
         (partial / "samples").mkdir(parents=True)
         wait_for(self.ready, 60, "executors of the last run ended")
         if fault == "namenode-load" and not self.faults.load:
@@ -226,28 +243,31 @@ class Bed:
         self.faults.record = partial / "injections.jsonl"
         self.faults.record.touch()
         (partial / "blocks.json").write_text(json.dumps(block_places(self.hdfs, "/text")))
-        arguments = [self.hdfs.url(word) if word.startswith("/") else word for word in arguments]
         with self.plumbd(partial) as self.faults.http:
             with ExitStack() as sampled:
                 sampled.enter_context(self._workers_for(fault))
                 if not why_no_samples():
                     sampled.enter_context(Samples(self.hosts, self.hosts.names.hosts, partial / "samples"))
-                output, begin = self._application(fault, job, arguments, conf)
+                output, begin = self._application(fault, job, conf, healthy)
             self.hdfs.wait_all_sent()
-        self._keep(fault, partial, output, begin)
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
+        return output, begin
 
-    def _application(self, fault, job, arguments, conf):
+    def _application(self, fault, job, conf, healthy):
         """What it printed; the fault is there, or comes and goes, from its first task on."""
-        begin, name = time.time(), f"{Path(job).name} ({fault})"
-        with self.spark.submit(job, arguments, name, conf, stdout=subprocess.PIPE) as application:
+        program, arguments = job
+        arguments = [self.hdfs.url(word) if word.startswith("/") else word for word in arguments]
+        begin, name = time.time(), f"{Path(program).name} ({f'without {fault}' if healthy else fault})"
+        with self.spark.submit(program, arguments, name, conf, stdout=subprocess.PIPE) as application:
             lines = []
             reader = threading.Thread(target=lambda: lines.extend(application.stdout))
             reader.start()
             try:
                 wait_for(lambda: self._first_task(begin) or application.poll() is not None, SECONDS, "the first task")
-                self._disturb(fault, application)
+                self._prepare_workers(fault)
+                if healthy:
+                    application.wait(SECONDS)
+                else:
+                    self._disturb(fault, application)
             finally:
                 if application.poll() is None:  # something else went wrong, or we are to stop
                     application.terminate()
@@ -281,11 +301,14 @@ class Bed:
                 if fault in ("busy-disk", "mixed"):
                     self.hosts.write_through(worker, False)
 
-    def _disturb(self, fault, application):
-        """Until the application has ended."""
+    def _prepare_workers(self, fault):
+        """As far as that needs the application's executors."""
         if fault in ("busy-cpu", "mixed"):
             for worker, pids in self.spark.executors().items():
                 self.hosts.confine(worker, pids, TASKS_SHARE)
+
+    def _disturb(self, fault, application):
+        """Until the application has ended."""
         always = {
             "slow-disk": lambda: self.faults.slow_disk(SLOW),
             "slow-network": lambda: self.faults.slow_network(SLOW),

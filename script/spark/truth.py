@@ -5,6 +5,10 @@ A fault of a DataNode affects a task that read its part of the file (which its e
 while the fault was there. It *touches* one that read the last line of its part from it, which lies in the next block:
 that costs less, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
 meanwhile; one of a worker its tasks that ran meanwhile; a skewed key the task of its partition.
+
+An affected straggler was *slowed* when fault and task were together for at least half of what it lost and, where the
+run has twins (twins.py), when its partition was faster by at least that half in their median. One that was not is
+*acquitted* of the fault.
 """
 
 import json
@@ -13,12 +17,15 @@ from collections import namedtuple
 from pathlib import Path
 from statistics import median
 
+from script.spark.twins import Twins
+
 STRAGGLER_RATIO = 1.5
 READ = re.compile(r"File path: \S+, range: (\d+)-(\d+)|Input split: \S+:(\d+)\+(\d+)|input split: \S+:(\d+)\+(\d+)")
 TASK = re.compile(r"Running task \S+ in stage \S+ \(TID (\d+)\)")
 
 Task = namedtuple("Task", "id stage attempt index host begin_ms end_ms good metrics")
-Straggler = namedtuple("Straggler", "task ratio injections")
+# injections: that slowed it; acquitted: that twins say did not; twin_ms: how long its partition takes without, or None.
+Straggler = namedtuple("Straggler", "task ratio injections acquitted twin_ms")
 
 
 def tasks_of(log):
@@ -77,11 +84,20 @@ def parts_read(folder):
     return parts
 
 
+def lost_ms(task, ratio):
+    """By its stage's median."""
+    return (task.end_ms - task.begin_ms) * (1 - 1 / ratio)
+
+
 def enough(task, ratio, injection):
     """Can it have cost the task what it lost, or half of it? No more than the time that they were there together."""
     together = min(task.end_ms, injection["end_ms"]) - max(task.begin_ms, injection["begin_ms"])
-    lost = (task.end_ms - task.begin_ms) * (1 - 1 / ratio)
-    return together >= lost / 2
+    return together >= lost_ms(task, ratio) / 2
+
+
+def slower_than(twin_ms, task, ratio):
+    """Did it lose half of what it lost, or more, against the same partition without the fault?"""
+    return (task.end_ms - task.begin_ms) - twin_ms >= lost_ms(task, ratio) / 2
 
 
 class Run:
@@ -96,6 +112,7 @@ class Run:
         self.injections = [line for line in lines if "kind" in line]
         self.blocks = json.loads((self.folder / "blocks.json").read_text())
         self.parts = parts_read(self.folder)
+        self.twins = Twins(self.folder, self.tasks)
 
     def hosts_read(self, task):
         """Of the blocks that a task's part lies in, and of those with its last line besides."""
@@ -137,7 +154,9 @@ class Run:
             ]
             if hot is not None and task.index == hot and task.id not in self.parts:
                 causes.append({"kind": "skew", "host": task.host, "partition": hot})
-            found.append(Straggler(task, ratio, causes))
+            twin_ms = self.twins.usual_ms(task)
+            slowed = twin_ms is None or slower_than(twin_ms, task, ratio)
+            found.append(Straggler(task, ratio, causes if slowed else [], [] if slowed else causes, twin_ms))
         return found
 
 

@@ -7,7 +7,7 @@ import pytest
 from bench.studies import judging
 from bench.studies.cases import Case
 from bench.studies.generated_runs import GeneratedRun
-from bench.studies.stragglers import longer, met_by_placebo
+from bench.studies.stragglers import longer, met_by_placebo, without_fault
 
 TOPICS = ["cpu", "disk", "network"]
 
@@ -44,11 +44,19 @@ def test_a_fault_that_was_not_there():
 
 
 def test_how_much_longer():
-    def took(seconds):
-        return case("a", "cpu", {})._replace(timeline={"seconds": seconds})
-
-    ours = longer([took(20), took(30), took(40)], [took(10), took(10)])
+    ours = longer([20, 30, 40], [10, 10])
     assert ours.value == 3 and 2 <= ours.low <= ours.high <= 4
+
+
+def test_what_it_takes_without_the_fault():
+    """Twins say it; without any, runs of the same job that had no fault do."""
+
+    def run(fault, seconds, job="scan"):
+        return case(fault, fault, {})._replace(timeline={"seconds": seconds, "job": job})
+
+    slow, known = run("slow-disk", 30), [run("none", 10), run("none", 12), run("none", 50, "bayes")]
+    assert without_fault(slow, known) == [10, 12]
+    assert without_fault(slow._replace(twins=[11, 9, 13]), known) == [11, 9, 13]
 
 
 def test_what_counts_neither_way():

@@ -96,7 +96,9 @@ def test_what_cannot_be(tmp_path, capsys):
         (["operations", "--runs", "0"], "--runs: at least 1"),
         (["sampling", "load"], "load: says what is recorded, of record"),
         (["sampling", "--from", str(tmp_path)], "--from: names a folder"),
-        (["record", "load", "--only", "lr"], "--only: is of record loop"),
+        (["record", "load", "--only", "lr"], "--only: is of record loop and record stragglers"),
+        (["record", "loop", "--twins", "2"], "--twins: is of record stragglers, 0 or more"),
+        (["record", "stragglers", "--twins", "-1"], "--twins: is of record stragglers, 0 or more"),
         (["stragglers", "--from", str(tmp_path / "nowhere")], "--from: names a folder"),
         (["operations", "--build", str(tmp_path)], "there is no plumb in"),
     ):
