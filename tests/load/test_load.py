@@ -265,9 +265,31 @@ def test_a_folder_that_is_nowhere(hdfs, tmp_path, folder, message):
     assert message in done.stderr.splitlines()[-1], done.stderr
 
 
-def test_a_load_on_the_own_disk_says_so(hdfs, tmp_path):
+def test_a_load_on_the_own_disk_says_so_and_is_watched(hdfs, tmp_path):
+    """With --json a document each second, of what has been done and of what was since the last, and then the report,
+    with the same sums."""
     path = tmp_path / "small.plan"
-    plan(path, *SMALL, "--rate", 5, "--duration", "1s", "--warm-up", "0s", "--mix", "stat=1")
-    done = hdfs.run(path, folder=f"file://{tmp_path}/load")
+    plan(path, *SMALL, "--rate", 40, "--duration", "2s", "--warm-up", "1s", "--mix", "stat=1,read=1")
+    done = run_load(*hdfs.command("run", path, "--json", folder=f"file://{tmp_path}/load"))
     assert done.returncode == 0, done.stderr
     assert "not on HDFS" in done.stderr
+
+    lines, rest = [], done.stdout
+    while rest.startswith('{"live":'):
+        line, _, rest = rest.partition("\n")
+        lines.append(json.loads(line))
+    found, said = records(tmp_path / "small.plan.result"), json.loads(rest)
+    seconds = [line for line in lines if line["live"] == "load"]
+    assert [line["second"] for line in seconds] == [1, 2, 3][: len(seconds)] and len(seconds) >= 2
+    assert [line["warm_up"] for line in seconds[:2]] == [True, False] and seconds[0]["of"] == 3
+    assert lines[-1]["live"] == "end" and lines[-1]["end"] == said["end"] == "done"
+    assert lines[-1]["due"] == lines[-1]["done"] == len(found) and lines[-1]["in_flight"] == lines[-1]["failed"] == 0
+    watched = [*seconds, lines[-1]]
+    for name in ("due", "done", "failed", "bytes"):
+        assert sum(line["last"][name] for line in watched) == lines[-1][name]
+    assert lines[-1]["bytes"] == sum(operation.bytes for operation in found) > 0
+    for line in watched:
+        last, slowest = line["last"], max(operation.latency for operation in found) * 1e9
+        assert (last["p50_ns"] is None) == (last["done"] == 0)
+        assert last["done"] == 0 or 0 < last["p50_ns"] <= last["p99_ns"] < 1.1 * slowest
+    assert {line["result"] for line in lines} == {said["result"]}

@@ -70,6 +70,7 @@ gboolean run_configure(const Invocation *invocation, Executor *executor, GError 
     executor_set(executor, "new-client", option_flag(invocation, "new-client") ? "true" : "false");
     executor_set(executor, "live",
                  option_flag(invocation, "quiet") ? "off"
+                 : invocation->json               ? "json"
                  : invocation->style.progress     ? "terminal"
                                                   : "lines");
     return TRUE;
@@ -162,7 +163,7 @@ static const Option options[] = {
      "find the greatest rate that holds them: p99<=50ms, or read:p99<=50ms,errors<=1%", NULL},
     {"searches", OPTION_NUMBER, "N", NULL, "of --find-max: how often it is looked for", "3"},
     {"precision", OPTION_TEXT, "PERCENT", NULL, "of --find-max: how near it comes (default: 10)", NULL},
-    {"quiet", OPTION_FLAG, NULL, NULL, "no line of progress", NULL},
+    {"quiet", OPTION_FLAG, NULL, NULL, "no progress: no line of it, and with --json only the report", NULL},
     OPTION_THE_END,
 };
 
@@ -179,7 +180,8 @@ const Command command_load_run = {
         "'plumb load report' prints it again. It uses the Hadoop client and configuration that 'hadoop classpath'\n"
         "names. SIGINT ends it early; the results so far are whole. With --find-max the plan is drawn anew at other\n"
         "rates and run at each, until the greatest that holds is known; the results go to a folder, which 'plumb load\n"
-        "report' takes. docs/load.md says all of it.",
+        "report' takes. With --json it prints a document each second, on a line of its own, and the report's last.\n"
+        "docs/load.md says all of it.",
     .example = "  plumb load run night.plan\n"
                "  plumb load run night.plan --folder hdfs://nn:8020/load --result night-1.result\n"
                "  plumb load run night.plan --find-max 'p99<=50ms,errors<=0.5%'\n"

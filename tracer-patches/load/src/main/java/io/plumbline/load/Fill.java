@@ -12,17 +12,15 @@ import org.apache.hadoop.fs.FileSystem;
 final class Fill {
     private static final int THREADS = 8;
     private static final int TOLD_EVERY_MS = 500;
-    /** In a log. */
-    private static final int LINE_EVERY_MS = 10_000;
 
     private Fill() {
     }
 
     /** Those of this host's share. */
-    static void make(FileSystem fs, Folder folder, Plan plan, Settings settings)
+    static void make(FileSystem fs, Folder folder, Plan plan, Share share, Live live)
             throws IOException, InterruptedException, UsageException {
         List<Integer> missing = folder.missing(plan, false);
-        missing.removeIf(number -> !settings.share.takes(number));
+        missing.removeIf(number -> !share.takes(number));
         checkSpace(fs, folder, plan, missing);
         AtomicInteger next = new AtomicInteger();
         AtomicReference<Throwable> failed = new AtomicReference<>();
@@ -42,7 +40,7 @@ final class Fill {
             makers[i].setDaemon(true);
             makers[i].start();
         }
-        await(makers, next, missing.size(), settings);
+        await(makers, next, missing.size(), live);
         Throwable why = failed.get();
         if (why != null) {
             throw why instanceof IOException ? (IOException) why
@@ -64,23 +62,12 @@ final class Fill {
         }
     }
 
-    private static void await(Thread[] makers, AtomicInteger next, int all, Settings settings)
-            throws InterruptedException {
-        boolean terminal = settings.live.equals("terminal");
-        boolean lines = settings.live.equals("lines");
-        int ticks = 0;
+    private static void await(Thread[] makers, AtomicInteger next, int all, Live live) throws InterruptedException {
         for (Thread maker : makers) {
             for (maker.join(TOLD_EVERY_MS); maker.isAlive(); maker.join(TOLD_EVERY_MS)) {
-                String text = "making files: " + Math.min(next.get(), all) + " of " + all;
-                if (terminal) {
-                    System.err.print("\r" + text + "\033[K");
-                } else if (lines && ++ticks % (LINE_EVERY_MS / TOLD_EVERY_MS) == 0) {
-                    System.err.println(text);
-                }
+                live.files(Math.min(next.get(), all), all);
             }
         }
-        if (terminal) {
-            System.err.print("\r\033[K");
-        }
+        live.clear();
     }
 }

@@ -1,6 +1,9 @@
 package io.plumbline.load;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.URI;
 import java.time.Instant;
@@ -83,6 +86,13 @@ public final class Main {
         return folder.toUri().getScheme() == null ? folder.makeQualified(home, new Path("/")) : folder;
     }
 
+    /** Standard output, which from now on has nothing else in it: what Hadoop prints there goes to standard error. */
+    private static PrintStream documents() throws IOException {
+        PrintStream documents = new PrintStream(new FileOutputStream(FileDescriptor.out), true, "UTF-8");
+        System.setOut(System.err);
+        return documents;
+    }
+
     private static int clean(Settings settings) throws IOException, UsageException {
         Configuration conf = configuration(settings);
         Path root = root(conf, settings);
@@ -105,6 +115,7 @@ public final class Main {
         Configuration conf = configuration(settings);
         Path root = root(conf, settings);
         Run.Parts parts = new Run.Parts();
+        parts.live = new Live(settings, documents());
         parts.plan = Plan.read(settings.plan);
         FileSystem fs = FileSystem.get(root.toUri(), conf);
         if ("file".equals(root.toUri().getScheme())) {
@@ -136,7 +147,7 @@ public final class Main {
         long startNs = Meeting.ANEW;
         while (startNs == Meeting.ANEW) {
             try {
-                Fill.make(fs, parts.folder, parts.plan, settings);
+                Fill.make(fs, parts.folder, parts.plan, settings.share, parts.live);
             } catch (IOException e) {
                 if (meeting.begunAnew(Remedy.text(e))) {
                     continue;
@@ -179,7 +190,7 @@ public final class Main {
 
     private static void load(Run run, Run.Parts parts, long startNs, Settings settings)
             throws IOException, InterruptedException {
-        Thread watch = new Thread(new Watch(run, parts.result, parts.hdrLog, settings), "watch");
+        Thread watch = new Thread(new Watch(run, parts, settings), "watch");
         watch.setDaemon(true);
         run.start(settings.share.alone() ? System.nanoTime() : startNs);
         if (parts.hdrLog != null) {

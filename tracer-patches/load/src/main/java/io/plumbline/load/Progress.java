@@ -14,6 +14,8 @@ final class Progress {
     private int second;
     private long allDone;
     private long allFailed;
+    private long allBytes;
+    private long bytes;
     private long lagNs;
 
     void begun(long lateNs) {
@@ -22,8 +24,11 @@ final class Progress {
         }
     }
 
-    void ended(long latencyNs, boolean well) {
+    /** @param moved bytes that were read or written */
+    void ended(long latencyNs, long moved, boolean well) {
         synchronized (this) {
+            bytes += moved;
+            allBytes += moved;
             int slot = second % WINDOW_SECONDS;
             allDone++;
             done[slot]++;
@@ -67,7 +72,10 @@ final class Progress {
             int slot = second % WINDOW_SECONDS;
             Second now = new Second();
             now.done = done[slot];
+            now.failed = failed[slot];
+            now.bytes = bytes;
             now.allDone = allDone;
+            now.allBytes = allBytes;
             now.allFailed = allFailed;
             now.medianNs = quantile(0.5);
             now.p99Ns = quantile(0.99);
@@ -80,22 +88,32 @@ final class Progress {
             slot = second % WINDOW_SECONDS;
             done[slot] = 0;
             failed[slot] = 0;
+            bytes = 0;
             lagNs = 0;
             Arrays.fill(times, 0);
             return now;
         }
     }
 
-    /** One second. */
+    /** One second. done: all that ended, failed ones, too. */
     static final class Second {
         long done;
+        long failed;
+        long bytes;
+        /** Since the begin. */
         long allDone;
         long allFailed;
+        long allBytes;
         /** In the last ten seconds. */
         long lateDone;
         long lateFailed;
         long medianNs;
         long p99Ns;
         long lagNs;
+        /** Of the whole run; Watch knows these. */
+        long lengthNs;
+        int due;
+        int allDue;
+        int inFlight;
     }
 }

@@ -28,6 +28,7 @@ final class Run {
     private final Share share;
     private final long warmUpNs;
     private int threadsMost;
+    private volatile boolean closed;
     private final Progress progress = new Progress();
     private final LinkedTransferQueue<Operation> queue = new LinkedTransferQueue<>();
     /** Those that nobody has written down yet: who removes one writes it. */
@@ -36,6 +37,9 @@ final class Run {
     private final AtomicReference<StopReason> reason = new AtomicReference<>(StopReason.DONE);
     private final AtomicInteger handedOn = new AtomicInteger();
     private volatile long startNs;
+    /** Of dueUntil(): how far in the plan it has counted, and to what. */
+    private int countedTo;
+    private int counted;
 
     /** What a run works with. */
     static final class Parts {
@@ -45,6 +49,7 @@ final class Run {
         ResultFile result;
         HdrLog hdrLog;
         Share share;
+        Live live;
         int threadsMost;
     }
 
@@ -70,6 +75,17 @@ final class Run {
 
     int inFlight() {
         return open.size();
+    }
+
+    /** Operations that were due until then: by the plan, as long as that goes on. One thread. */
+    int dueUntil(long ns) {
+        if (closed || stopped()) {
+            return handedOn.get();
+        }
+        for (; countedTo < plan.operations() && plan.due(countedTo) <= ns; countedTo++) {
+            counted += share.takes(plan.client(countedTo)) ? 1 : 0;
+        }
+        return counted;
     }
 
     boolean stopped() {
@@ -125,6 +141,7 @@ final class Run {
      * the plan is over, or its operations are. What is due is so much as the cluster lets be due.
      */
     void dispatchClosed(int workers) throws InterruptedException {
+        closed = true;
         AtomicInteger next = new AtomicInteger();
         AtomicInteger working = new AtomicInteger(workers);
         for (int i = 0; i < workers; i++) {
@@ -218,7 +235,7 @@ final class Run {
         if (open.remove(operation.number) == null) {
             return;
         }
-        progress.ended(endNs - operation.dueNs, thrown == null);
+        progress.ended(endNs - operation.dueNs, bytes, thrown == null);
         if (thrown == null) {
             log(operation, endNs);
         }
