@@ -168,6 +168,7 @@ static void test_same_bytes(void) {
 
 typedef struct Checks {
     GArray *due;
+    guint follow, longest; /* operations that follow another one, up to now in a row and at most */
     guint64 per_file[20000];
     guint64 reads;
 } Checks;
@@ -175,6 +176,8 @@ typedef struct Checks {
 static void check_operation(void *arg, const LoadOperation *operation) {
     Checks *checks = arg;
     g_array_append_val(checks->due, operation->due_ns);
+    checks->follow = operation->follows ? checks->follow + 1 : 0;
+    checks->longest = MAX(checks->longest, checks->follow);
     if (operation->kind != LOAD_READ) return;
     checks->per_file[operation->file]++;
     checks->reads++;
@@ -345,6 +348,35 @@ static void test_quiet_profile(void) {
     g_string_free(text.bytes, TRUE);
 }
 
+/* So many operations as without sessions, in a third as many arrivals, at the times at which a plan with a third of the
+ * rate has its operations. */
+static void test_sessions(void) {
+    LoadModel model = preset("alicloud");
+    model.alpha = 0.03;
+    model.session = 3;
+    Text text, alone;
+    g_autofree Checks *checks = g_new0(Checks, 1), *of_alone = g_new0(Checks, 1);
+    const LoadPlanSums sums = draw(&model, &text);
+    read_back(&text, &sums, checks);
+    g_assert_nonnull(strstr(text.bytes->str, "\nsession 3\n"));
+    g_assert_cmpuint(checks->longest, ==, 2);
+
+    model.alpha = 0.01;
+    model.session = 1;
+    const LoadPlanSums alone_sums = draw(&model, &alone);
+    read_back(&alone, &alone_sums, of_alone);
+    g_assert_cmpuint(of_alone->longest, ==, 0);
+    g_assert_cmpuint(of_alone->due->len, >, 1000);
+    g_assert_cmpuint(checks->due->len, ==, 3 * of_alone->due->len);
+    for (guint i = 0; i < checks->due->len; i++)
+        g_assert_cmpfloat_with_epsilon((double)g_array_index(checks->due, gint64, i),
+                                       (double)g_array_index(of_alone->due, gint64, i / 3), 10);
+    g_array_unref(checks->due);
+    g_array_unref(of_alone->due);
+    g_string_free(text.bytes, TRUE);
+    g_string_free(alone.bytes, TRUE);
+}
+
 /* A plan's head says all that it was drawn from: drawn anew it has the same bytes. */
 static void test_drawn_anew(void) {
     static const char *const names[] = {"alicloud", "table15", "yahoo", "alicloud"};
@@ -354,6 +386,7 @@ static void test_drawn_anew(void) {
         model.persistence = i == 2 ? 0.25 : 0;
         model.gaps = (LoadGaps)i;
         model.files_seed = i == 3 ? 77 : 0;
+        model.session = i == 3 ? 4 : 1;
         model.ramp_ns = i == 3 ? model.warm_up_ns / 2 : 0;
         model.profile.day_ns = model.duration_ns;
         if (i == 3) g_assert_true(load_profile_parse("0:00 0.25,12:30 1.0625", &model.profile, NULL));
@@ -400,6 +433,11 @@ static void test_limits(void) {
     g_assert_nonnull(strstr(error->message, "--files"));
     g_clear_error(&error);
     model = preset("alicloud");
+    model.session = LOAD_SESSION_MOST + 1;
+    g_assert_false(load_model_check(&model, &error));
+    g_assert_nonnull(strstr(error->message, "--session"));
+    g_clear_error(&error);
+    model = preset("alicloud");
     model.ramp_ns = model.warm_up_ns + 1;
     g_assert_false(load_model_check(&model, &error));
     g_assert_nonnull(strstr(error->message, "--ramp"));
@@ -424,6 +462,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/plan/streams", test_streams_are_independent);
     g_test_add_func("/load/plan/yahoo", test_yahoo);
     g_test_add_func("/load/plan/ramp", test_ramp);
+    g_test_add_func("/load/plan/sessions", test_sessions);
     g_test_add_func("/load/plan/drawn-anew", test_drawn_anew);
     g_test_add_func("/load/plan/files-seed", test_files_seed);
     g_test_add_func("/load/plan/limits", test_limits);

@@ -22,6 +22,10 @@ static const struct {
 } cases[] = {
     {HEAD "f 10\no 0 read 0 0 2 8\no 0 write 1 1 0 5\no 3 delete 0 1 0 0\no 999 mkdir 0 2 0 0\nend 1 4 %H\n", NULL},
     {HEAD "end 0 0 %H\n", NULL},
+    {HEAD "f 9\no 5 read 1 0 0 9\no + stat 1 0 0 0\no + write 1 1 0 5\no 7 stat 0 1 0 0\nend 1 4 %H\n", NULL},
+    {HEAD "f 9\no + read 1 0 0 9\n", "line 7 of the plan: it follows (+) no operation of its client"},
+    {HEAD "f 9\no 5 read 1 0 0 9\no + read 0 0 0 9\n", "it follows (+) no operation of its client"},
+    {HEAD "f 9\no 5 read 1 0 0 9\no +5 read 1 0 0 9\n", "not of the form 'o "},
     {"", "this is no plan"},
     {"PK\3\4", "this is no plan"},
     {"plumb-load-plan 2\n", "version 2"},

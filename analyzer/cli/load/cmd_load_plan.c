@@ -26,16 +26,17 @@ static LoadGaps gaps_of(const char *name) {
 }
 
 static gboolean read_amounts(const Invocation *invocation, LoadModel *model, GError **error) {
-    guint64 clients = model->clients;
+    guint64 clients = model->clients, session = model->session;
     if (!value_whole(invocation, "seed", &model->seed, error) ||
         !value_duration(invocation, "duration", &model->duration_ns, error) ||
         !value_duration(invocation, "warm-up", &model->warm_up_ns, error) ||
         !value_duration(invocation, "ramp", &model->ramp_ns, error) ||
         !value_whole(invocation, "files", &model->files, error) ||
         !value_size(invocation, "max-file", &model->max_file_bytes, error) ||
-        !value_whole(invocation, "clients", &clients, error))
+        !value_whole(invocation, "clients", &clients, error) || !value_whole(invocation, "session", &session, error))
         return FALSE;
     model->clients = (guint)MIN(clients, G_MAXUINT);
+    model->session = (guint)MIN(session, G_MAXUINT);
     return TRUE;
 }
 
@@ -115,8 +116,8 @@ static json_t *describe(const char *path, const LoadModel *model, const LoadPlan
 /* ---- of an audit log ---- */
 
 /* What has no meaning there: the log says when what is done. */
-static const char *const of_models[] = {"alpha", "rate", "persistence", "profile", "day",
-                                        "ramp",  "gaps", "mix",         "files",   "zipf"};
+static const char *const of_models[] = {"alpha", "rate", "persistence", "profile", "day",    "ramp",
+                                        "gaps",  "mix",  "files",       "zipf",    "session"};
 
 static gboolean read_audit_options(const Invocation *invocation, AuditOptions *options, GError **error) {
     *options = (AuditOptions){.speed = 1};
@@ -230,6 +231,8 @@ static const Option options[] = {
      NULL},
     {"speed", OPTION_TEXT, "X", NULL, "of the replay: 2 is twice as fast as the log (default: 1)", NULL},
     {"clients", OPTION_TEXT, "N", NULL, "clients with connections of their own (default: 16)", NULL},
+    {"session", OPTION_TEXT, "N", NULL,
+     "operations of a session: it comes by itself, and each begins when the one before has ended (default: 1)", NULL},
     OPTION_THE_END,
 };
 

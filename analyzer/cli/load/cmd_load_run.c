@@ -1,3 +1,4 @@
+#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/cli/commands/option_sets.h"
@@ -7,6 +8,7 @@
 #include "analyzer/cli/load/values.h"
 #include "analyzer/cli/load/waited.h"
 #include "analyzer/load/results/report.h"
+#include "common/base/config_value.h"
 #include "common/base/error.h"
 
 #define NS_PER_SECOND G_GINT64_CONSTANT(1000000000)
@@ -22,10 +24,9 @@ static gboolean check_result(const Invocation *invocation, const char *path, GEr
                 path);
 }
 
-/* A number of nanoseconds. */
-static void set_ns(Executor *executor, const char *name, gint64 ns) {
+static void set_whole(Executor *executor, const char *name, gint64 value) {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, ns);
+    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
     executor_set(executor, name, text);
 }
 
@@ -39,32 +40,54 @@ static gboolean set_share(const Invocation *invocation, Executor *executor, GErr
     if (!share_parse(text, &number, &of))
         return fail(error, PLUMB_ERROR_CONFIG, "--share=%s: must be I/N, as 1/3: the first of three hosts", text);
     executor_set(executor, "share", text);
-    set_ns(executor, "wait-ns", wait_ns);
+    set_whole(executor, "wait-ns", wait_ns);
+    return TRUE;
+}
+
+/* "2%" of HDFS, or "10G". */
+static gboolean set_min_free(const Invocation *invocation, Executor *executor, GError **error) {
+    const char *text = option_text(invocation, "min-free");
+    char *end = NULL;
+    const double percent = g_ascii_strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0 && percent >= 0 && percent <= 100) {
+        char number[G_ASCII_DTOSTR_BUF_SIZE];
+        executor_set(executor, "min-free-percent", g_ascii_formatd(number, sizeof number, "%.6f", percent));
+        return TRUE;
+    }
+    gint64 bytes;
+    if (!size_parse(text, &bytes) || bytes < 0)
+        return fail(error, PLUMB_ERROR_CONFIG, "--min-free=%s: must be a part of HDFS, as 2%%, or a size, as 10G",
+                    text);
+    set_whole(executor, "min-free-bytes", bytes);
     return TRUE;
 }
 
 gboolean run_configure(const Invocation *invocation, Executor *executor, GError **error) {
     double max_errors = 50;
-    gint64 max_lag_ns = 60 * NS_PER_SECOND, max_p99_ns = 0, drain_ns = 30 * NS_PER_SECOND;
+    gint64 max_lag_ns = 60 * NS_PER_SECOND, max_p99_ns = 0, drain_ns = 30 * NS_PER_SECOND, max_bytes = 0;
     const guint64 threads = option_number(invocation, "threads");
     guint64 closed = 0;
     if (!value_real(invocation, "max-errors", (Range){0, 100}, &max_errors, error) ||
         !value_duration(invocation, "max-lag", &max_lag_ns, error) ||
         !value_duration(invocation, "max-p99", &max_p99_ns, error) ||
-        !value_duration(invocation, "drain", &drain_ns, error) || !value_whole(invocation, "closed", &closed, error))
+        !value_duration(invocation, "drain", &drain_ns, error) ||
+        !value_size(invocation, "max-bytes", &max_bytes, error) || !value_whole(invocation, "closed", &closed, error))
         return FALSE;
     if (option_text(invocation, "closed") != NULL && (closed < 1 || closed > THREADS_MOST))
         return fail(error, PLUMB_ERROR_CONFIG, "--closed=%" G_GUINT64_FORMAT ": from 1 to %u", closed, THREADS_MOST);
+    if (option_text(invocation, "max-bytes") != NULL && max_bytes < 1)
+        return fail(error, PLUMB_ERROR_CONFIG, "--max-bytes: a byte at least");
     if (threads < 1 || threads > THREADS_MOST)
         return fail(error, PLUMB_ERROR_CONFIG, "--threads=%" G_GUINT64_FORMAT ": from 1 to %u", threads, THREADS_MOST);
 
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     executor_set(executor, "max-errors", g_ascii_formatd(text, sizeof text, "%.6f", max_errors));
-    set_ns(executor, "max-lag-ns", max_lag_ns);
-    set_ns(executor, "drain-ns", drain_ns);
-    if (max_p99_ns > 0) set_ns(executor, "max-p99-ns", max_p99_ns);
+    set_whole(executor, "max-lag-ns", max_lag_ns);
+    set_whole(executor, "drain-ns", drain_ns);
+    if (max_p99_ns > 0) set_whole(executor, "max-p99-ns", max_p99_ns);
     if (closed > 0) executor_set(executor, "closed", option_text(invocation, "closed"));
-    if (!set_share(invocation, executor, error)) return FALSE;
+    if (max_bytes > 0) set_whole(executor, "max-bytes", max_bytes);
+    if (!set_min_free(invocation, executor, error) || !set_share(invocation, executor, error)) return FALSE;
     g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, threads);
     executor_set(executor, "threads", text);
     executor_set(executor, "new-client", option_flag(invocation, "new-client") ? "true" : "false");
@@ -158,6 +181,9 @@ static const Option options[] = {
     {"max-errors", OPTION_TEXT, "PERCENT", NULL, "stop when more of the last 10 s failed (default: 50)", NULL},
     {"max-lag", OPTION_TEXT, "TIME", NULL, "stop when operations begin later than this (default: 60s)", NULL},
     {"max-p99", OPTION_TEXT, "TIME", NULL, "stop when the p99 of each of 10 seconds was above this", NULL},
+    {"max-bytes", OPTION_TEXT, "SIZE", NULL, "stop when this host has read and written so much", NULL},
+    {"min-free", OPTION_TEXT, "PERCENT|SIZE", NULL,
+     "stop when HDFS has less left; files for which it would have are not begun", "2%"},
     {"drain", OPTION_TEXT, "TIME", NULL, "how long is waited for the last operations (default: 30s)", NULL},
     {"find-max", OPTION_TEXT, "LIMITS", NULL,
      "find the greatest rate that holds them: p99<=50ms, or read:p99<=50ms,errors<=1%", NULL},

@@ -67,7 +67,9 @@ gboolean find_folder_take(FindFolder *folder, char **said, GError **error) {
     if (run == NULL) return FALSE;
     folder->last_end = load_run_end_name(run->end);
     /* Ended by what has nothing to do with the rate. */
-    if (run->end == RUN_INTERRUPTED || run->end == RUN_KILLED || run->end == RUN_RESULT) return TRUE;
+    if (run->end == RUN_INTERRUPTED || run->end == RUN_KILLED || run->end == RUN_RESULT || run->end == RUN_BYTES ||
+        run->end == RUN_SPACE)
+        return TRUE;
     FindStep *step = &folder->steps[folder->n_steps];
     if (!head_real(run, "plan-find-rate", &step->rate, error) ||
         !head_count(run, "plan-find-search", FIND_SEARCHES_MOST, &step->search, error)) {

@@ -80,6 +80,8 @@ static const char *end_text(const char *end) {
     if (strcmp(end, "latency") == 0) return "It was stopped, for its p99 was too long (--max-p99)";
     if (strcmp(end, "lag") == 0) return "It was stopped, for operations began too late";
     if (strcmp(end, "result") == 0) return "It was stopped, for its result could not be written";
+    if (strcmp(end, "bytes") == 0) return "It was stopped, for it had read and written --max-bytes";
+    if (strcmp(end, "space") == 0) return "It was stopped, for HDFS had less than --min-free left";
     return "It has no end: the executor was killed";
 }
 
@@ -143,6 +145,17 @@ static void show_closed(const json_t *document, const Style *style, GString *out
         "(coordinated omission). These latencies are too short for any load that does not wait; the rate is what these "
         "workers reach.",
         workers);
+    paragraph_append(style, 0, text, out);
+}
+
+static void show_sessions(const json_t *document, const Style *style, GString *out) {
+    const json_t *head = field_object(document, "head");
+    if (!field_present(head, "plan-session") || field_true(document, "closed")) return;
+    g_autofree char *n = show_text(style, head, "plan-session");
+    g_autofree char *text = g_strdup_printf(
+        "Sessions of %s: a session comes when the plan says, and each of its operations is due when the one before has "
+        "ended. So while the cluster is slow, fewer are due than the plan has.",
+        n);
     paragraph_append(style, 0, text, out);
 }
 
@@ -338,6 +351,7 @@ void show_load_report(const json_t *document, const ShowOptions *options, GStrin
     if (verdict != NULL) paragraph_append(style, 0, verdict, out);
     show_head(document, style, out);
     if (field_true(document, "closed")) show_closed(document, style, out);
+    show_sessions(document, style, out);
     show_shares(document, style, out);
     show_rate(document, style, out);
     show_kinds(document, style, out);

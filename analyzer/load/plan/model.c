@@ -61,6 +61,7 @@ static void draw_rate(Arrivals *arrivals) {
     const LoadModel *model = arrivals->model;
     arrivals->rate =
         model->rate > 0 ? model->rate : model->alpha * portable_exp(RATE_MU + RATE_SIGMA * arrivals->log_rate);
+    arrivals->rate /= MAX(model->session, 1); /* it is sessions that come */
     arrivals->rate *= load_profile_factor(&model->profile, arrivals->second * (gint64)NS + (gint64)NS / 2);
     const double into_ramp = ((double)arrivals->second + 0.5) * NS / (double)MAX(model->ramp_ns, 1);
     if (into_ramp < 1) arrivals->rate *= into_ramp;

@@ -35,12 +35,12 @@ gint64 draw_file_bytes(Draws *draws);
 /* Of mean 1. */
 double draw_gap(Draws *draws, LoadGaps gaps); /* for tests */
 
-/* Due times: gaps of mean 1, run through at the rate of each second. */
+/* Due times, of sessions: gaps of mean 1, run through at the rate of each second. */
 typedef struct Arrivals {
     const LoadModel *model;
     Draws *draws;
     double log_rate; /* of this second, less its mean, in deviations */
-    double rate;     /* operations a second */
+    double rate;     /* sessions a second */
     gint64 second;
     double at; /* in the second, 0 to 1 */
 } Arrivals;

@@ -13,6 +13,7 @@
 #define LOAD_OPERATIONS_MOST 50000000u
 #define LOAD_FILES_MOST      10000000u
 #define LOAD_CLIENTS_MOST    10000u
+#define LOAD_SESSION_MOST    10000u
 #define LOAD_FILE_MOST_BYTES (G_GINT64_CONSTANT(1) << 40)
 #define LOAD_SECONDS_MOST    (7 * 24 * 3600)
 
@@ -35,6 +36,7 @@ typedef struct LoadModel {
     gint64 max_file_bytes;  /* larger ones are cut to it */
     gint64 size_unit_bytes; /* of the drawn sizes of requests */
     guint clients;
+    guint session;      /* operations of a session: each but the first waits for the one before; 0 is 1 */
     double zipf;        /* exponent of the files' popularity; 0: all alike */
     gboolean recent;    /* most reads go to files with few of the bytes */
     double compress;    /* deleted files are by so much younger than those of the source; 0: any age */
@@ -69,7 +71,8 @@ gboolean load_plan_draw(const LoadModel *model, LoadPlanWrite write, void *arg, 
 typedef struct LoadPlanReader LoadPlanReader;
 
 typedef struct LoadOperation {
-    gint64 due_ns;
+    gint64 due_ns;    /* of one that follows: when its session comes */
+    gboolean follows; /* it is due when the one before it in the plan has ended */
     LoadKind kind;
     guint client;
     guint64 file;

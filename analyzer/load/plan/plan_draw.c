@@ -51,6 +51,7 @@ static void append_head(Drawing *drawing) {
     append_real(drawing, "zipf", model->zipf);
     append_real(drawing, "compress", model->compress);
     g_string_append_printf(text, "recent %s\n", model->recent ? "yes" : "no");
+    if (model->session > 1) g_string_append_printf(text, "session %u\n", model->session);
     if (model->ramp_ns > 0) g_string_append_printf(text, "ramp-ns %" G_GINT64_FORMAT "\n", model->ramp_ns);
     if (model->files_seed != 0) g_string_append_printf(text, "files-seed %" G_GUINT64_FORMAT "\n", model->files_seed);
     g_string_append_printf(text, "%s\n", model->more != NULL ? model->more : "");
@@ -104,6 +105,17 @@ static void draw_target(Drawing *drawing, LoadOperation *operation) {
     }
 }
 
+/* The operations of one session, all of one client. */
+static gboolean draw_session(Drawing *drawing, gint64 due_ns, GError **error) {
+    const guint client = (guint)draw_below(&drawing->draws, DRAW_CLIENT, drawing->model->clients);
+    for (guint i = 0; i < MAX(drawing->model->session, 1); i++) {
+        LoadOperation operation = {.due_ns = due_ns, .follows = i > 0, .kind = draw_kind(drawing), .client = client};
+        draw_target(drawing, &operation);
+        if (!plan_text_operation(&drawing->text, &operation, error)) return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean draw_all(Drawing *drawing, GError **error) {
     const LoadModel *model = drawing->model;
     append_head(drawing);
@@ -115,12 +127,8 @@ static gboolean draw_all(Drawing *drawing, GError **error) {
     const gint64 end_ns = model->warm_up_ns + model->duration_ns;
     Arrivals arrivals;
     arrivals_init(&arrivals, model, &drawing->draws);
-    for (gint64 due_ns; (due_ns = arrivals_next(&arrivals, end_ns)) < end_ns;) {
-        LoadOperation operation = {.due_ns = due_ns, .kind = draw_kind(drawing)};
-        operation.client = (guint)draw_below(&drawing->draws, DRAW_CLIENT, model->clients);
-        draw_target(drawing, &operation);
-        if (!plan_text_operation(&drawing->text, &operation, error)) return FALSE;
-    }
+    for (gint64 due_ns; (due_ns = arrivals_next(&arrivals, end_ns)) < end_ns;)
+        if (!draw_session(drawing, due_ns, error)) return FALSE;
     return plan_text_end(&drawing->text, error);
 }
 

@@ -74,9 +74,12 @@ gboolean load_plan_model(const LoadPlanReader *reader, LoadModel *model, GError 
         !head_real(&head, "zipf", &read.zipf) || !head_real(&head, "compress", &read.compress))
         return FALSE;
     if (load_plan_head(reader, "ramp-ns") != NULL && !head_amount(&head, "ramp-ns", &read.ramp_ns)) return FALSE;
+    gint64 session = 1;
+    if (load_plan_head(reader, "session") != NULL && !head_amount(&head, "session", &session)) return FALSE;
     if (load_plan_head(reader, "files-seed") != NULL && !head_whole(&head, "files-seed", &read.files_seed))
         return FALSE;
     if (read.size_unit_bytes < 1) return lacks(&head, "size-unit");
+    read.session = (guint)MIN(session, LOAD_SESSION_MOST + 1);
     read.clients = (guint)MIN(clients, LOAD_CLIENTS_MOST + 1);
     if (!load_model_check(&read, error)) return FALSE;
     *model = read;

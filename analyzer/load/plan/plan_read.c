@@ -23,6 +23,7 @@ struct LoadPlanReader {
     GHashTable *head;
     gint64 end_ns;
     guint64 clients;
+    guint client;    /* of the operation before */
     GArray *numbers; /* gint64: bytes of a file that is made before; IS_WRITTEN(), IS_FOLDER */
     LoadPlanSums sums;
 };
@@ -174,9 +175,17 @@ static void count_operation(LoadPlanReader *reader, const LoadOperation *operati
         sums->write_bytes = clamped_add(sums->write_bytes, bytes);
 }
 
+/* A "+" stands for the due time of an operation that follows the one before. */
+static gboolean next_plus(Words *words) {
+    if (words->end - words->at < 2 || words->at[0] != '+' || words->at[1] != ' ') return FALSE;
+    words->at += 2;
+    return TRUE;
+}
+
 static gboolean read_operation(LoadPlanReader *reader, Words *words, GError **error) {
     LoadOperation operation;
-    operation.due_ns = next_number(words, G_MAXINT64);
+    operation.follows = next_plus(words);
+    operation.due_ns = operation.follows ? reader->sums.last_due_ns : next_number(words, G_MAXINT64);
     const Bytes kind = next_word(words);
     operation.kind = load_kind_find(kind.data, kind.size_bytes);
     operation.client = (guint)next_number(words, G_MAXINT32);
@@ -190,12 +199,15 @@ static gboolean read_operation(LoadPlanReader *reader, Words *words, GError **er
     if (operation.due_ns < reader->sums.last_due_ns) return wrong(reader, "it is due before the one before it", error);
     if (operation.due_ns >= reader->end_ns) return wrong(reader, "it is due after the end of the load", error);
     if (operation.client >= reader->clients) return wrong(reader, "there is no such client", error);
+    if (operation.follows && (reader->sums.operations == 0 || operation.client != reader->client))
+        return wrong(reader, "it follows (+) no operation of its client", error);
     if (reader->sums.operations == LOAD_OPERATIONS_MOST)
         return fail(error, PLUMB_ERROR_LIMIT, "the plan has more than %u operations", LOAD_OPERATIONS_MOST);
 
     const char *unfit = check_target(reader, &operation);
     if (unfit != NULL) return wrong(reader, unfit, error);
     count_operation(reader, &operation);
+    reader->client = operation.client;
     if (reader->each != NULL) reader->each(reader->arg, &operation);
     return TRUE;
 }

@@ -37,10 +37,13 @@ gboolean plan_text_operation(PlanText *text, const LoadOperation *operation, GEr
     if (text->sums.operations == LOAD_OPERATIONS_MOST)
         return fail(error, PLUMB_ERROR_LIMIT, "more than %u operations: lower the rate, or the duration",
                     LOAD_OPERATIONS_MOST);
-    g_string_append_printf(
-        text->text, "o %" G_GINT64_FORMAT " %s %u %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
-        operation->due_ns, load_kind_name(operation->kind), operation->client, operation->file, operation->offset,
-        operation->size_bytes);
+    if (operation->follows)
+        g_string_append(text->text, "o +");
+    else
+        g_string_append_printf(text->text, "o %" G_GINT64_FORMAT, operation->due_ns);
+    g_string_append_printf(text->text, " %s %u %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
+                           load_kind_name(operation->kind), operation->client, operation->file, operation->offset,
+                           operation->size_bytes);
     text->sums.operations++;
     text->sums.of_kind[operation->kind]++;
     text->sums.last_due_ns = operation->due_ns;

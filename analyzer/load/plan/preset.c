@@ -35,6 +35,7 @@ gboolean load_preset(const char *name, LoadModel *model) {
         model->duration_ns = 300 * NS_PER_SECOND;
         model->size_unit_bytes = 1;
         model->clients = 16;
+        model->session = 1;
         return TRUE;
     }
     return FALSE;
@@ -66,5 +67,7 @@ gboolean load_model_check(const LoadModel *model, GError **error) {
         return fail(error, PLUMB_ERROR_CONFIG, "--max-file: from 1 to 1T");
     if (model->clients < 1 || model->clients > LOAD_CLIENTS_MOST)
         return fail(error, PLUMB_ERROR_CONFIG, "--clients: from 1 to %u", LOAD_CLIENTS_MOST);
+    if (model->session < 1 || model->session > LOAD_SESSION_MOST)
+        return fail(error, PLUMB_ERROR_CONFIG, "--session: from 1 to %u", LOAD_SESSION_MOST);
     return TRUE;
 }

@@ -67,7 +67,8 @@ const char *load_run_head(const LoadRun *run, const char *key) {
 }
 
 const char *load_run_end_name(LoadRunEnd end) {
-    static const char *const names[] = {"done", "interrupted", "errors", "lag", "result", "latency", "killed"};
+    static const char *const names[] = {"done",    "interrupted", "errors", "lag",   "result",
+                                        "latency", "bytes",       "space",  "killed"};
     return names[end];
 }
 
@@ -114,6 +115,7 @@ static gboolean parse_head(LoadRun *run, const char *text, GError **error) {
         return FALSE;
     run->closed = *load_run_head(run, "closed") != '\0';
     run->shared = *load_run_head(run, "share") != '\0';
+    run->sessions = *load_run_head(run, "plan-session") != '\0';
     run->warm_up_ns = (gint64)warm_up_ns;
     run->duration_ns = (gint64)duration_ns;
     return TRUE;
@@ -189,7 +191,7 @@ static gboolean take_operation(LoadRun *run, const guint8 *record) {
     slow.kind = (LoadKind)record[1];
     run->end_ns = MAX(run->end_ns, end_ns);
     run->seen++;
-    if (!run->shared) run->handed_on = MAX(run->handed_on, slow.number + 1);
+    if (!run->shared && !run->sessions) run->handed_on = MAX(run->handed_on, slow.number + 1);
     if (slow.due_ns < run->warm_up_ns) {
         run->warm_up_seen++;
         return TRUE;
@@ -277,9 +279,10 @@ LoadRun *load_run_read_end(LoadRunReader *reader, GError **error) {
         return NULL;
     }
     reader->run->cut_bytes = reader->rest->len;
-    if (reader->run->shared) reader->run->handed_on = MAX(reader->run->handed_on, reader->run->seen);
+    if (reader->run->shared || reader->run->sessions)
+        reader->run->handed_on = MAX(reader->run->handed_on, reader->run->seen);
     /* What would be in the warm-up was not known before. */
-    if (reader->run->closed) reader->run->in_warm_up = reader->run->warm_up_seen;
+    if (reader->run->closed || reader->run->sessions) reader->run->in_warm_up = reader->run->warm_up_seen;
     g_array_sort(reader->run->slowest, load_slow_compare);
     for (guint i = 0; i < reader->run->texts->len; i++) {
         char **text = (char **)&reader->run->texts->pdata[i];

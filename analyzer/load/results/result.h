@@ -30,7 +30,18 @@ typedef struct LoadSlow {
     gint64 due_ns, latency_ns, service_ns;
 } LoadSlow;
 
-typedef enum { RUN_DONE, RUN_INTERRUPTED, RUN_ERRORS, RUN_LAG, RUN_RESULT, RUN_LATENCY, RUN_KILLED } LoadRunEnd;
+/* As results number them, but for the last: a file without an end. */
+typedef enum {
+    RUN_DONE,
+    RUN_INTERRUPTED,
+    RUN_ERRORS,
+    RUN_LAG,
+    RUN_RESULT,
+    RUN_LATENCY,
+    RUN_BYTES,
+    RUN_SPACE,
+    RUN_KILLED
+} LoadRunEnd;
 
 typedef struct LoadRun {
     GHashTable *head; /* lines before the records: char * -> char * */
@@ -46,6 +57,7 @@ typedef struct LoadRun {
     guint64 handed_on;    /* operations that were due until then, warm-up included */
     gboolean shared;      /* of one of several hosts: has the others' numbers between its own */
     gboolean closed;      /* of a closed loop: operations were due when they were begun */
+    gboolean sessions;    /* of a plan with sessions: some operations were due when others had ended */
     guint64 seen;         /* operations in the file */
     guint64 in_warm_up;   /* of the plan */
     guint64 warm_up_seen; /* of these, in the file */

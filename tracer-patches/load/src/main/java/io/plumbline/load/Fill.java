@@ -3,7 +3,6 @@ package io.plumbline.load;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.fs.FileSystem;
@@ -17,11 +16,11 @@ final class Fill {
     }
 
     /** Those of this host's share. */
-    static void make(FileSystem fs, Folder folder, Plan plan, Share share, Live live)
+    static void make(FileSystem fs, Folder folder, Plan plan, Settings settings, Live live)
             throws IOException, InterruptedException, UsageException {
         List<Integer> missing = folder.missing(plan, false);
-        missing.removeIf(number -> !share.takes(number));
-        checkSpace(fs, folder, plan, missing);
+        missing.removeIf(number -> !settings.share.takes(number));
+        Space.check(fs, folder.root(), missing.stream().mapToLong(plan::fileBytes).sum(), settings);
         AtomicInteger next = new AtomicInteger();
         AtomicReference<Throwable> failed = new AtomicReference<>();
         Thread[] makers = new Thread[Math.min(THREADS, missing.size())];
@@ -45,20 +44,6 @@ final class Fill {
         if (why != null) {
             throw why instanceof IOException ? (IOException) why
                     : new IOException("files could not be made: " + why, why);
-        }
-    }
-
-    /** Before HDFS is full: others need it, too. */
-    private static void checkSpace(FileSystem fs, Folder folder, Plan plan, List<Integer> missing)
-            throws IOException, UsageException {
-        long bytes = missing.stream().mapToLong(plan::fileBytes).sum();
-        int copies = fs.getDefaultReplication(folder.root());
-        long free = fs.getStatus(folder.root()).getRemaining();
-        if (bytes > free / copies) {
-            throw new UsageException(String.format(Locale.ROOT,
-                    "the files of the plan are %.1f GB, and with %d copies more than the %.1f GB that are free: draw it"
-                            + " with smaller --files or --max-file, or have fewer copies: --conf dfs.replication=1",
-                    bytes / 1e9, copies, free / 1e9));
         }
     }
 

@@ -147,7 +147,7 @@ public final class Main {
         long startNs = Meeting.ANEW;
         while (startNs == Meeting.ANEW) {
             try {
-                Fill.make(fs, parts.folder, parts.plan, settings.share, parts.live);
+                Fill.make(fs, parts.folder, parts.plan, settings, parts.live);
             } catch (IOException e) {
                 if (meeting.begunAnew(Remedy.text(e))) {
                     continue;
@@ -161,6 +161,7 @@ public final class Main {
             startNs = meeting.arrive();
         }
         parts.threadsMost = settings.threads;
+        parts.maxBytes = settings.maxBytes;
         parts.result = new ResultFile(settings.result, head(parts, meeting, settings));
 
         parts.hdrLog = settings.hdrLog == null ? null : new HdrLog(settings.hdrLog);
@@ -169,6 +170,7 @@ public final class Main {
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(run, ended)));
         try {
+            watchSpace(run, parts, fs, settings);
             load(run, parts, startNs, settings);
         } finally {
             end(meeting, ended);
@@ -185,6 +187,15 @@ public final class Main {
             meeting.close();
         } finally {
             ended.countDown();
+        }
+    }
+
+    /** Of a load that writes. */
+    private static void watchSpace(Run run, Run.Parts parts, FileSystem fs, Settings settings) {
+        if (parts.plan.writes() && (settings.minFreePercent > 0 || settings.minFreeBytes > 0)) {
+            Thread space = new Thread(new Space(fs, parts.folder.root(), settings, run), "space");
+            space.setDaemon(true);
+            space.start();
         }
     }
 

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -21,6 +22,8 @@ final class Plan {
     private int operations;
     private long[] due = new long[1024];
     private byte[] kind = new byte[1024];
+    /** Operations that are due when the one before them has ended. */
+    private final BitSet follows = new BitSet();
     private int[] client = new int[1024];
     private int[] file = new int[1024];
     private long[] offset = new long[1024];
@@ -93,7 +96,10 @@ final class Plan {
         if (which == Kind.WRITE || which == Kind.MKDIR) {
             addNumber(-1);
         }
-        due[i] = Long.parseLong(words[1]);
+        if (words[1].equals("+")) {
+            follows.set(i);
+        }
+        due[i] = follows.get(i) ? due[i - 1] : Long.parseLong(words[1]);
         kind[i] = (byte) which.ordinal();
         client[i] = Integer.parseInt(words[3]);
         file[i] = Integer.parseInt(words[4]);
@@ -106,8 +112,27 @@ final class Plan {
         return operations;
     }
 
+    /** Of an operation that follows another one: when its session comes. */
     long due(int i) {
         return due[i];
+    }
+
+    /** It is the next of a session: due when operation i - 1 has ended. */
+    boolean follows(int i) {
+        return follows.get(i);
+    }
+
+    boolean sessions() {
+        return !follows.isEmpty();
+    }
+
+    boolean writes() {
+        for (int i = 0; i < operations; i++) {
+            if (Kind.of(kind[i]) == Kind.WRITE || Kind.of(kind[i]) == Kind.APPEND) {
+                return true;
+            }
+        }
+        return false;
     }
 
     int numbers() {
@@ -153,7 +178,7 @@ final class Plan {
         return n;
     }
 
-    /** @param dueNs as the plan has it, or as a closed loop comes to it */
+    /** @param dueNs as the plan has it, or as a closed loop or a session comes to it */
     Operation operation(int i, long dueNs, Folder folder) {
         return new Operation(i, dueNs, Kind.of(kind[i]), client[i],
                 new Operation.Target(folder.path(Kind.of(kind[i]), file[i]), offset[i], length[i]));

@@ -24,8 +24,11 @@ final class Progress {
         }
     }
 
-    /** @param moved bytes that were read or written */
-    void ended(long latencyNs, long moved, boolean well) {
+    /**
+     * @param moved bytes that were read or written
+     * @return those of the whole run
+     */
+    long ended(long latencyNs, long moved, boolean well) {
         synchronized (this) {
             bytes += moved;
             allBytes += moved;
@@ -37,6 +40,7 @@ final class Progress {
                 failed[slot]++;
             }
             times[classOf(latencyNs)]++;
+            return allBytes;
         }
     }
 

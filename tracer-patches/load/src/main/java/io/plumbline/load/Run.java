@@ -27,6 +27,7 @@ final class Run {
     private final HdrLog hdrLog;
     private final Share share;
     private final long warmUpNs;
+    private final long maxBytes;
     private int threadsMost;
     private volatile boolean closed;
     private final Progress progress = new Progress();
@@ -36,6 +37,9 @@ final class Run {
     private final AtomicInteger threads = new AtomicInteger();
     private final AtomicReference<StopReason> reason = new AtomicReference<>(StopReason.DONE);
     private final AtomicInteger handedOn = new AtomicInteger();
+    /** Of these: that followed another one of their session. */
+    private final AtomicInteger followed = new AtomicInteger();
+    private boolean over;
     private volatile long startNs;
     /** Of dueUntil(): how far in the plan it has counted, and to what. */
     private int countedTo;
@@ -51,6 +55,8 @@ final class Run {
         Share share;
         Live live;
         int threadsMost;
+        /** Read and written; 0: as many as the plan has. */
+        long maxBytes;
     }
 
     Run(Parts parts) {
@@ -62,6 +68,7 @@ final class Run {
         share = parts.share;
         warmUpNs = plan.warmUp();
         threadsMost = parts.threadsMost;
+        maxBytes = parts.maxBytes == 0 ? Long.MAX_VALUE : parts.maxBytes;
     }
 
     Progress progress() {
@@ -83,9 +90,14 @@ final class Run {
             return handedOn.get();
         }
         for (; countedTo < plan.operations() && plan.due(countedTo) <= ns; countedTo++) {
-            counted += share.takes(plan.client(countedTo)) ? 1 : 0;
+            counted += begins(countedTo) ? 1 : 0;
         }
-        return counted;
+        return counted + followed.get();
+    }
+
+    /** Is it begun here, and by the clock? */
+    private boolean begins(int i) {
+        return share.takes(plan.client(i)) && !plan.follows(i);
     }
 
     boolean stopped() {
@@ -96,9 +108,9 @@ final class Run {
         return plan;
     }
 
-    /** No more operations are begun. The first reason counts. */
-    void stop(StopReason why) {
-        reason.compareAndSet(StopReason.DONE, why);
+    /** No more operations are begun. The first reason counts. @return this is it */
+    boolean stop(StopReason why) {
+        return reason.compareAndSet(StopReason.DONE, why);
     }
 
     /** How long the operation that waits longest for a thread has been due. */
@@ -117,10 +129,10 @@ final class Run {
         awaitDue(0);
     }
 
-    /** Begins each operation when it is due. */
-    void dispatch() {
+    /** Begins each operation when it is due, of a session the first, and waits for the end of the plan's sessions. */
+    void dispatch() throws InterruptedException {
         for (int i = 0; i < plan.operations(); i++) {
-            if (!share.takes(plan.client(i))) {
+            if (!begins(i)) {
                 continue;
             }
             // Made before it is due: only the handing on comes after.
@@ -133,6 +145,9 @@ final class Run {
             open.put(i, operation);
             handedOn.incrementAndGet();
             handOn(operation);
+        }
+        while (plan.sessions() && !open.isEmpty() && !stopped() && now() < plan.endNs()) {
+            Thread.sleep(5);
         }
     }
 
@@ -211,16 +226,19 @@ final class Run {
     private void work(Operation first) {
         try {
             for (Operation operation = first;; operation = queue.take()) {
-                carryOut(operation);
+                for (Operation next = operation; next != null;) {
+                    next = carryOut(next);
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void carryOut(Operation operation) {
+    /** @return the next one of its session, which is due now; null: there is none, or it is not to be begun */
+    private Operation carryOut(Operation operation) {
         if (!open.containsKey(operation.number)) {
-            return; // written down as unfinished meanwhile
+            return null; // written down as unfinished meanwhile
         }
         operation.beginNs = Math.max(1, now());
         progress.begun(operation.beginNs - operation.dueNs);
@@ -232,10 +250,13 @@ final class Run {
             thrown = e;
         }
         long endNs = now();
+        Operation next = following(operation, endNs);
         if (open.remove(operation.number) == null) {
-            return;
+            return null;
         }
-        progress.ended(endNs - operation.dueNs, bytes, thrown == null);
+        if (progress.ended(endNs - operation.dueNs, bytes, thrown == null) > maxBytes) {
+            stop(StopReason.BYTES);
+        }
         if (thrown == null) {
             log(operation, endNs);
         }
@@ -249,6 +270,25 @@ final class Run {
             Main.say("the result could not be written: " + e.getMessage());
             stop(StopReason.RESULT);
         }
+        return next;
+    }
+
+    /** It is among the open ones before the one that it follows is not: so a session that goes on is never missing. */
+    private Operation following(Operation ended, long endNs) {
+        int i = ended.number + 1;
+        if (closed || i == plan.operations() || !plan.follows(i) || endNs >= plan.endNs()) {
+            return null;
+        }
+        Operation next = plan.operation(i, endNs, folder);
+        synchronized (this) {
+            if (over || stopped()) {
+                return null;
+            }
+            open.put(i, next);
+            handedOn.incrementAndGet();
+            followed.incrementAndGet();
+        }
+        return next;
     }
 
     private void log(Operation operation, long endNs) {
@@ -262,6 +302,9 @@ final class Run {
         long until = System.nanoTime() + longestNs;
         while (!open.isEmpty() && System.nanoTime() < until && reason() != StopReason.RESULT) {
             Thread.sleep(5);
+        }
+        synchronized (this) {
+            over = true;
         }
         Queue<Operation> left = new java.util.PriorityQueue<>((a, b) -> Integer.compare(a.number, b.number));
         left.addAll(open.values());

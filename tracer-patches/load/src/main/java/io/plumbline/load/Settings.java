@@ -16,6 +16,11 @@ final class Settings {
     long maxLagNs = 60_000_000_000L;
     /** 0: no such rule. */
     long maxP99Ns;
+    /** Read and written; 0: no such rule. */
+    long maxBytes;
+    /** Of HDFS, and bytes besides: the greater counts. */
+    double minFreePercent;
+    long minFreeBytes;
     long drainNs = 30_000_000_000L;
     Share share = Share.ALL;
     /** Workers of a closed loop; 0: operations begin when they are due. */
@@ -64,6 +69,15 @@ final class Settings {
                 break;
             case "max-p99-ns":
                 maxP99Ns = Long.parseLong(value);
+                break;
+            case "max-bytes":
+                maxBytes = Long.parseLong(value);
+                break;
+            case "min-free-percent":
+                minFreePercent = Double.parseDouble(value);
+                break;
+            case "min-free-bytes":
+                minFreeBytes = Long.parseLong(value);
                 break;
             case "drain-ns":
                 drainNs = Long.parseLong(value);

@@ -4,7 +4,9 @@ package io.plumbline.load;
 enum StopReason {
     DONE("the plan is done"), INTERRUPTED("it was interrupted"), ERRORS("too many operations failed"), LAG(
             "operations began too late"),
-    RESULT("the result could not be written"), LATENCY("the p99 was too long for ten seconds");
+    RESULT("the result could not be written"), LATENCY("the p99 was too long for ten seconds"),
+    BYTES("--max-bytes are read and written"), SPACE(
+            "HDFS has less than --min-free left");
 
     final String text;
 
