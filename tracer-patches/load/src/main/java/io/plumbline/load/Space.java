@@ -7,8 +7,8 @@ import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The rule of --min-free: others need HDFS, too. What is to be made before the load is checked beforehand; while it runs
- * HDFS is asked once a second, in a thread of its own, since it may not answer.
+ * The rule of --min-free: others need HDFS, too. What is to be made before the load is checked beforehand; while it
+ * runs HDFS is asked once a second, in a thread of its own, since it may not answer.
  */
 final class Space implements Runnable {
     private static final int EVERY_MS = 1000;
