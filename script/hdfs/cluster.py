@@ -1,4 +1,5 @@
-"""A real HDFS on this machine: one NameNode and some DataNodes, each its own JVM, on free ports, in one folder.
+"""A real HDFS on this machine: one NameNode, some DataNodes and JournalNodes, each its own JVM, on free ports, in one
+folder.
 
 As a program it starts a cluster, says how to reach it, and stops it at the end of its input or on SIGINT/SIGTERM. As a
 module: `with Cluster(work) as cluster: ...`.
@@ -36,6 +37,8 @@ from script.hdfs.javas import java_release
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+JOURNALNODE = "org.apache.hadoop.hdfs.qjournal.server.JournalNode"
+JOURNAL = "plumb"  # what JournalNodes call the edit log
 FORMAT_SECONDS = 120
 READY_SECONDS = 180
 SETTLED_SECONDS = 3
@@ -166,7 +169,7 @@ def wait_for(condition, seconds, what):
 
 def choose(choices, name):
     """What holds for a process: of its name ("datanode2"), of its kind ("datanode"), or else of "*"."""
-    kinds = {"namenode": "namenode", "format": "namenode", "datanode": "datanode"}
+    kinds = {"namenode": "namenode", "format": "namenode", "datanode": "datanode", "journalnode": "journalnode"}
     kind = kinds.get(name.rstrip("0123456789"), "client")
     return next((choices[key] for key in (name, kind, "*") if key in choices), None)
 
@@ -211,10 +214,11 @@ class Processes:
 
 class Cluster(Processes):
     """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
-    hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars. agent: an Agent or Woven of every process, or a
-    dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home;
-    jvm: options of every JVM. hosts: where processes run (Loopback or Namespaces of script/spark/hosts.py), so that
-    each DataNode has an address of its own; without, all are at 127.0.0.1."""
+    hdfs: of hdfs-site.xml. journalnodes: so many have the edit log besides. class_path: put before Hadoop's jars.
+    agent: an Agent or Woven of every process, or a dictionary by name, kind or "*" with None for no agent; version: of
+    Hadoop, the same way. java: a Java home; jvm: options of every JVM. hosts: where processes run (Loopback or
+    Namespaces of script/spark/hosts.py), so that each DataNode has an address of its own; without, all are at
+    127.0.0.1."""
 
     def __init__(
         self,
@@ -229,6 +233,7 @@ class Cluster(Processes):
         java=None,
         jvm=SHORT_LIVED,
         hosts=None,
+        journalnodes=0,
     ):
         self.hosts = hosts
         self.work = Path(work).resolve()
@@ -238,6 +243,7 @@ class Cluster(Processes):
         self.java_program = str(Path(java) / "bin" / "java") if java else "java"
         self.jvm_flags = [*JVM_FLAGS, *([] if java and java_release(java) == 8 else OPENED_MODULES), *jvm]
         self.datanodes = datanodes
+        self.journalnodes = [f"journalnode{i}" for i in range(1, journalnodes + 1)]
         self.core = dict(core or {})
         self.hdfs = {**HDFS_SITE, "dfs.replication": str(max(1, min(3, datanodes))), **(hdfs or {})}
         self.extra_class_path = class_path
@@ -320,7 +326,7 @@ class Cluster(Processes):
     # ---- start ----
 
     def _write_conf(self):
-        for app in ("hdfs", "datanode"):
+        for app in ("hdfs", "datanode", "journal"):
             folder = self.conf / "webapps" / app / "WEB-INF"
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "web.xml").write_text(WEB_XML)
@@ -341,13 +347,42 @@ class Cluster(Processes):
                 "dfs.namenode.name.dir": f"file://{self.work}/namenode/name",
                 "dfs.namenode.http-address": f"{self.address('namenode')}:{self.http['namenode']}",
                 **(BY_HOST_NAME if self.hosts else {}),
+                **self._edits(),
                 **self.hdfs,
             },
         )
 
+    def _edits(self):
+        """Where the NameNode writes its edit log, where that is not its own disk alone."""
+        if not self.journalnodes:
+            return {}
+        self.journal_ports = {name: free_port() for name in self.journalnodes}
+        self.http.update((name, free_port()) for name in self.journalnodes)
+        places = ";".join(f"{self.address(name)}:{port}" for name, port in self.journal_ports.items())
+        return {"dfs.namenode.edits.dir": f"file://{self.work}/namenode/name,qjournal://{places}/{JOURNAL}"}
+
+    def _start_journalnodes(self):
+        for name, port in self.journal_ports.items():
+            folder = self.data_folder(name)
+            folder.mkdir(parents=True, exist_ok=True)
+            settings = {
+                "dfs.journalnode.edits.dir": folder,
+                "dfs.journalnode.rpc-address": f"{self.address(name)}:{port}",
+                "dfs.journalnode.http-address": f"{self.address(name)}:{self.http[name]}",
+            }
+            arguments = [f"-D{key}={value}" for key, value in settings.items()]
+            self._spawn(name, JOURNALNODE, arguments, 96, choose(self.agents, name))
+        wait_for(self._journalnodes_ready, READY_SECONDS, "JournalNodes ready")
+
+    def _journalnodes_ready(self):
+        self._check_alive()
+        return all(self.jmx(name, "Hadoop:service=JournalNode,name=JournalNodeInfo") for name in self.journalnodes)
+
     def start(self):
         """Returns when all DataNodes are there and files can be written."""
         self._write_conf()
+        if self.journalnodes:
+            self._start_journalnodes()
         # Formatting ends spans of nobody, but loads the receivers: it is to leave no file of theirs.
         self._spawn(
             "format", NAMENODE, ["-Dhadoop.htrace.span.receiver.classes=", "-format", "-force", "-nonInteractive"], 128
@@ -375,7 +410,7 @@ class Cluster(Processes):
         )
 
     def data_folder(self, name):
-        """Of a DataNode: on its host's own disk, if it has one."""
+        """Of a DataNode or JournalNode: on its host's own disk, if it has one."""
         disk = self.hosts.disk(name) if self.hosts else None
         return (disk or self.work / name) / "data"
 
@@ -442,7 +477,7 @@ class Cluster(Processes):
 
     def datanodes_idle(self):
         """Is no block being written or read? One of the threads counted is the one that listens."""
-        datanodes = [name for name in self.http if name != "namenode"]
+        datanodes = [name for name in self.http if name.startswith("datanode")]
         infos = [self.jmx(name, "Hadoop:service=DataNode,name=DataNodeInfo") for name in datanodes]
         return all(info and info[0]["XceiverCount"] <= 1 for info in infos)
 

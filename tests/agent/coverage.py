@@ -10,7 +10,7 @@ LIST = (
     ROOT / "tracer-patches" / "agent" / "src" / "main" / "resources" / "io" / "plumbline" / "weave" / "functions.conf"
 )
 SEEN, ABSENT = "●", " "
-ROLES = ["client", "namenode", "datanode"]
+ROLES = ["client", "namenode", "datanode", "journalnode"]
 
 Function = namedtuple("Function", "name role")
 

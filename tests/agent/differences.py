@@ -45,5 +45,9 @@ RETRIED = {
     "completeFile": "until the NameNode has heard of the last block from a DataNode",
 }
 
+# Below the first of the calls that one sync of the edit log is for: whether that is this call is chance. Before
+# FSEditLogAsync, a thread of its own, each call syncs or waits for one that does.
+SYNCS = {"FSEditLogAsync#logSync", "EditLogFileOutputStream#flushAndSync"}
+
 # Pauses before a call is tried again: whether there are any is chance.
 SLEEPS = {"DFSInputStream#sleep", "DataStreamer#sleep", "RetryInvocationHandler#sleep", "RPC#sleep"}

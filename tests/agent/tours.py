@@ -13,7 +13,7 @@ from script.hdfs.attach import Agent
 from script.hdfs.cluster import Cluster, die_with_parent, wait_for
 from script.hdfs.jars import has_htrace, version_number
 from script.hdfs.javas import java_home
-from tests.agent.differences import RETRIED, SLEEPS
+from tests.agent.differences import RETRIED, SLEEPS, SYNCS
 from tests.conftest import ROOT, Plumbd
 
 # The oldest, on Java 8; one that runs on Java 11; the last with HTrace, the first without; the newest.
@@ -136,11 +136,11 @@ def function_of(step):
 
 def shape(trace):
     """The tree without counts, order and times: every path of 'role function' from the root, as a set. Retries that lie
-    in one another are one, and pauses before them are left out."""
+    in one another are one, and pauses before them are left out, and so is whoever syncs the edit log."""
     paths, above = set(), []
     for span in trace["spans"]:
         del above[span["depth"] :]
-        if span["function"] in SLEEPS:
+        if span["function"] in SLEEPS | SYNCS:
             continue
         above.append(f"{span['role']} {span['function']}")
         paths.add(

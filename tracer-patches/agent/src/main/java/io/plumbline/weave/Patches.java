@@ -2,6 +2,7 @@ package io.plumbline.weave;
 
 import io.plumbline.weave.classes.Patch;
 import io.plumbline.weave.hadoop.CallerContexts;
+import io.plumbline.weave.hadoop.EditSyncs;
 import io.plumbline.weave.hadoop.InputStreams;
 import io.plumbline.weave.hadoop.LoginUsers;
 import io.plumbline.weave.hadoop.OutputStreams;
@@ -34,6 +35,7 @@ public final class Patches {
         patches.add(new OutputStreams());
         patches.add(new SentPackets());
         patches.add(new InputStreams());
+        patches.add(new EditSyncs());
         patches.add(new CallerContexts());
         patches.add(new LoginUsers());
         patches.addAll(HTracePatches.ALL);

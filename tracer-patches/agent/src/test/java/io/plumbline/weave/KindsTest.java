@@ -176,6 +176,28 @@ class KindsTest {
                 classes.statuses());
     }
 
+    /** Hands work on, as a lambda. */
+    public static class Boss implements Callable<String> {
+        private static String run(String how, Callable<String> work) throws Exception {
+            return how + work.call();
+        }
+
+        @Override
+        public String call() throws Exception {
+            return run("a", () -> "b") + run("c", () -> "d").concat("e");
+        }
+    }
+
+    @Test
+    void whatIsHandedOnIsCarried() throws Exception {
+        WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Boss namenode]",
+                "carry call() -> run(String, Callable) work", "carry call() -> concat(String) none"));
+        Callable<String> boss = make(classes, "Boss");
+        assertEquals("abcde", boss.call());
+        assertEquals(List.of("carry work", "carry work"), RecordingHooks.take());
+        assertEquals(List.of("woven", "no such method"), classes.statuses());
+    }
+
     @Test
     void firstLineCountsAndOffIsOff() throws Exception {
         WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",

@@ -52,6 +52,15 @@ public abstract class Engine {
      */
     public abstract void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values);
 
+    /** A span below {@code parent} that is recorded later, so that others may lie below it. Null: there is none. */
+    public SpanRef reserve(SpanRef parent) {
+        return null;
+    }
+
+    /** As {@link #leaf}. @param self what {@link #reserve} gave for the same parent */
+    public void reserved(SpanRef self, SpanRef parent, Point point, long beginNanos, long endNanos) {
+    }
+
     /**
      * The output stream that a call of a {@link Point#STREAM} opens in this thread, for the object that it is; null
      * when that is no trace of its own. Once for each call.

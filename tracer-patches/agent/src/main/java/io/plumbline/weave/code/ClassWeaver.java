@@ -73,7 +73,10 @@ public final class ClassWeaver extends ClassVisitor {
             }
         }
         for (Plan.Step step : plan.steps(name, descriptor)) {
-            out = step.inner == null ? out : new InnerAdapter(out, step.inner, step.site);
+            if (step.inner != null) {
+                out = step.moment == null ? new InnerAdapter(out, step.inner, step.site)
+                        : new HandedAdapter(out, step.inner, step.site);
+            }
         }
         return out;
     }
@@ -101,7 +104,7 @@ public final class ClassWeaver extends ClassVisitor {
                 super.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_TRANSIENT | Opcodes.ACC_SYNTHETIC, step.field,
                         "Ljava/lang/Object;", null, null).visitEnd();
             }
-            if (step.inner != null) {
+            if (step.inner != null && step.moment == null) {
                 step.inner.addMoved(cv, step.site);
             }
             if (step.moment == null || step.moment == MomentAdapter.Moment.RELEASE) {

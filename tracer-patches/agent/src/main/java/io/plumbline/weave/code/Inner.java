@@ -60,6 +60,10 @@ final class Inner {
         code.visitEnd();
     }
 
+    boolean same(Inner other) {
+        return same(other.opcode, other.owner, other.name, other.descriptor);
+    }
+
     boolean same(int otherOpcode, String otherOwner, String otherName, String otherDescriptor) {
         return opcode == otherOpcode && owner.equals(otherOwner) && name.equals(otherName)
                 && descriptor.equals(otherDescriptor);

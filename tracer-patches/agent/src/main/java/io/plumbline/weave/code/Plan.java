@@ -74,7 +74,8 @@ public final class Plan {
 
     private void add(Function function) {
         List<ClassInfo.Member> first = matching(function.first);
-        boolean oneOnly = function.second == null || function.kind == Function.Kind.WITHIN;
+        boolean oneOnly = function.second == null || function.kind == Function.Kind.WITHIN
+                || function.kind == Function.Kind.CARRY_ARGUMENT;
         List<ClassInfo.Member> second = oneOnly ? first : matching(function.second);
         if (first.isEmpty() || second.isEmpty()) {
             Signature unmatched = first.isEmpty() ? function.first : function.second;
@@ -90,6 +91,9 @@ public final class Plan {
                 break;
             case CARRY_RESULT:
                 addCarryResult(function, first);
+                break;
+            case CARRY_ARGUMENT:
+                addCarryArgument(function, first);
                 break;
             case BETWEEN:
                 addBetween(function, first, second);
@@ -234,14 +238,40 @@ public final class Plan {
     private void addCarryResult(Function function, List<ClassInfo.Member> methods) {
         List<ClassInfo.Member> fitting = new ArrayList<>();
         for (ClassInfo.Member method : methods) {
-            String result = Type.getReturnType(method.descriptor).getDescriptor();
-            if (result.equals("Ljava/util/concurrent/Callable;") || result.equals("Ljava/lang/Runnable;")) {
+            if (isWork(Type.getReturnType(method.descriptor))) {
                 fitting.add(method);
                 step(method, plain(function, method), MomentAdapter.Moment.CARRY);
             }
         }
         find(function, fitting.isEmpty() ? Finding.Status.NO_METHOD : Finding.Status.WOVEN,
                 fitting.isEmpty() ? names(methods) + " returns neither Runnable nor Callable" : names(fitting),
+                new ArrayList<>());
+    }
+
+    static boolean isWork(Type type) {
+        String name = type.getDescriptor();
+        return name.equals("Ljava/util/concurrent/Callable;") || name.equals("Ljava/lang/Runnable;");
+    }
+
+    private void addCarryArgument(Function function, List<ClassInfo.Member> methods) {
+        List<ClassInfo.Member> fitting = new ArrayList<>();
+        for (ClassInfo.Member method : methods) {
+            List<Inner> done = new ArrayList<>();
+            for (Inner call : scan.methods.get(key(method)).calls) {
+                boolean hands = function.second.matches(call.name, call.descriptor)
+                        && HandedAdapter.work(call.descriptor) != null;
+                if (hands && done.stream().noneMatch(call::same)) {
+                    done.add(call);
+                    add(method, new Step(plain(function, method), MomentAdapter.Moment.CARRY, call, null));
+                }
+            }
+            if (!done.isEmpty()) {
+                fitting.add(method);
+            }
+        }
+        find(function, fitting.isEmpty() ? Finding.Status.NO_METHOD : Finding.Status.WOVEN,
+                fitting.isEmpty() ? names(methods) + " hands no Runnable or Callable to " + function.second
+                        : names(fitting),
                 new ArrayList<>());
     }
 
@@ -269,9 +299,8 @@ public final class Plan {
         for (ClassInfo.Member method : methods) {
             List<Inner> done = new ArrayList<>();
             for (Inner call : scan.methods.get(key(method)).calls) {
-                boolean known =
-                        done.stream().anyMatch(d -> d.same(call.opcode, call.owner, call.name, call.descriptor));
-                if (known || !call.movable() || !function.second.matches(call.name, call.descriptor)) {
+                if (done.stream().anyMatch(call::same) || !call.movable()
+                        || !function.second.matches(call.name, call.descriptor)) {
                     continue;
                 }
                 done.add(call);

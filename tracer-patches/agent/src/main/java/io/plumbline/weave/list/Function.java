@@ -14,6 +14,8 @@ public final class Function {
         CARRY,
         /** What a method returns, a Runnable or Callable, does likewise. */
         CARRY_RESULT,
+        /** What a method hands to another as its last argument, a Runnable or Callable, does likewise. */
+        CARRY_ARGUMENT,
         /** A span from the return of one method to the call of another, in the same thread. */
         BETWEEN,
         /** A span from the call of one method to the call of another of the same object, in whichever threads. */
@@ -69,6 +71,7 @@ public final class Function {
         String simple = className.substring(className.lastIndexOf('.') + 1);
         switch (kind) {
             case CARRY:
+            case CARRY_ARGUMENT:
                 return simple + " carry " + first + " -> " + second;
             case CARRY_RESULT:
                 return simple + " carry " + first + " -> return";

@@ -85,8 +85,8 @@ final class LineParser {
         builder.kind = Function.Kind.CARRY;
         builder.first = Signature.parse(next("<init>(types)"));
         if (!next("-> method(types)").equals("->")) {
-            throw new IllegalArgumentException("expected: carry <init>(types) -> method(types) span-name, or "
-                    + "carry method(types) -> return span-name");
+            throw new IllegalArgumentException("expected: carry <init>(types) -> method(types) span-name, "
+                    + "carry method(types) -> called(types) span-name, or carry method(types) -> return span-name");
         }
         String second = next("method(types)");
         if (second.equals("return")) {
@@ -94,8 +94,7 @@ final class LineParser {
             return;
         }
         if (!builder.first.method.equals(Signature.CONSTRUCTOR)) {
-            throw new IllegalArgumentException("carry begins with <init>(types), not \"" + builder.first
-                    + "\"; only carry ... -> return with a method");
+            builder.kind = Function.Kind.CARRY_ARGUMENT;
         }
         builder.second = Signature.parse(second);
     }
@@ -182,10 +181,11 @@ final class LineParser {
                     "between records values at the call of the second method only (key=value), "
                             + "and takes no unless-traced");
         }
-        boolean valueless = builder.kind == Function.Kind.ACROSS || builder.kind == Function.Kind.CARRY_RESULT;
+        boolean carries = builder.kind == Function.Kind.CARRY_RESULT || builder.kind == Function.Kind.CARRY_ARGUMENT;
+        boolean valueless = builder.kind == Function.Kind.ACROSS || carries;
         if (valueless && (!builder.values.isEmpty() || builder.unlessTraced)) {
             throw new IllegalArgumentException(
-                    "across and carry ... -> return record no values and take no unless-traced");
+                    "across and carry method(types) -> ... record no values and take no unless-traced");
         }
         if (builder.kind == Function.Kind.WITHIN && ofThis) {
             throw new IllegalArgumentException(
@@ -210,7 +210,7 @@ final class LineParser {
 
     private void checkUnlessLeaf() {
         if (builder.kind == Function.Kind.BETWEEN || builder.kind == Function.Kind.ACROSS
-                || builder.kind == Function.Kind.CARRY_RESULT) {
+                || builder.kind == Function.Kind.CARRY_RESULT || builder.kind == Function.Kind.CARRY_ARGUMENT) {
             throw new IllegalArgumentException("only functions with a span of their own can be unless-leaf");
         }
         if ((builder.flags & Point.ROOT) != 0) {

@@ -60,10 +60,10 @@ class ListTest {
         "1run() name | \"1run\" is not the name of a method; constructors are <init>",
         "cary <init>(..) -> run() x | \"cary\": expected method(types), carry, between, across, within or off; did you mean"
                 + " \"carry\"?",
-        "carry make() -> run() x | carry begins with <init>(types), not \"make()\"",
+        "carry make() -> run() x n=arg1 | across and carry method(types) -> ... record no values",
         "carry <init>() run() x | expected: carry <init>(types) -> method(types) span-name",
         "between a() b() x root | only functions with a span of their own can be a root",
-        "across a() b() x v=arg1 | across and carry ... -> return record no values",
+        "across a() b() x v=arg1 | across and carry method(types) -> ... record no values",
         "within a() b() x v=this.y | within records arguments and the result of the method that is called, not this",
         "between a() b() x v:=arg1 | between records values at the call of the second method only",
         "between a() x | \"x\": expected method(types)",

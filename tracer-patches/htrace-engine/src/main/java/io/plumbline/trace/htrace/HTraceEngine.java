@@ -168,6 +168,22 @@ public final class HTraceEngine extends Engine {
     }
 
     @Override
+    public SpanRef reserve(SpanRef parent) {
+        Tracer tracer = parent instanceof HTraceRef ? ((HTraceRef) parent).tracer : null;
+        return tracer == null ? null : new HTraceRef(id(parent).newChildId(), tracer);
+    }
+
+    @Override
+    public void reserved(SpanRef self, SpanRef parent, Point point, long beginNanos, long endNanos) {
+        try {
+            Tracer tracer = tracer(self, point);
+            HTraceScope.deliver(tracer, leaf(tracer, id(self), id(parent), point.name, beginNanos, endNanos));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    @Override
     public Object openedStream(long number) {
         return HTraceStream.opened(number);
     }
@@ -192,13 +208,18 @@ public final class HTraceEngine extends Engine {
 
     /** A span that is over; not delivered yet. */
     static MilliSpan leaf(Tracer tracer, SpanId parent, String name, long beginNanos, long endNanos) {
+        return leaf(tracer, parent.newChildId(), parent, name, beginNanos, endNanos);
+    }
+
+    private static MilliSpan leaf(Tracer tracer, SpanId self, SpanId parent, String name, long beginNanos,
+            long endNanos) {
         MilliSpan span = new MilliSpan.Builder()
                 .tracerId(tracer.getTracerId())
                 .begin(SpanClock.epoch(beginNanos) / NS_PER_MS)
                 .end(SpanClock.epoch(endNanos) / NS_PER_MS)
                 .description(name)
                 .parents(new SpanId[] {parent})
-                .spanId(parent.newChildId())
+                .spanId(self)
                 .build();
         if (span instanceof PatchedSpan) {
             ((PatchedSpan) span).plumbTimes(new SpanTimes(beginNanos, endNanos));

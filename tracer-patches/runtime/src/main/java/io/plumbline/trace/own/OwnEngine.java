@@ -189,6 +189,18 @@ public final class OwnEngine extends Engine {
         }
     }
 
+    @Override
+    public SpanRef reserve(SpanRef parent) {
+        String tracer = parent instanceof OwnRef ? ((OwnRef) parent).tracer : null;
+        return tracer == null ? null : new OwnRef(parent.trace, ThreadState.get().newId(), tracer);
+    }
+
+    @Override
+    public void reserved(SpanRef self, SpanRef parent, Point point, long beginNanos, long endNanos) {
+        SpanData data = ThreadState.get().leafOf(self.span, parent.trace, parent.span);
+        leaf(data, point.name, tracer(parent, point), beginNanos, endNanos);
+    }
+
     private static void fill(SpanData data, List<String> keys, Object[] values) {
         int n = values == null ? 0 : Math.min(keys.size(), values.length);
         for (int i = 0; i < n; i++) {

@@ -140,12 +140,17 @@ public final class ThreadState {
 
     /** A span without children, to fill and to send. */
     SpanData leafOf(long trace, long span) {
+        return leafOf(newId(), trace, span);
+    }
+
+    /** @param id its own */
+    SpanData leafOf(long id, long trace, long span) {
         if (leaf == null) {
             leaf = new SpanData();
         }
         leaf.clear();
         leaf.trace = trace;
-        leaf.span = newId();
+        leaf.span = id;
         leaf.parent(trace, span);
         return leaf;
     }
