@@ -100,7 +100,8 @@ static gint64 self_time(const CallTree *tree, guint32 node, Window window, Child
         }
 
         if (child.begin_ns >= child.end_ns) continue;
-        if (times_part(children->watch, children->node_of, c) & PART_ASIDE) continue;
+        const WaitPart part = times_part(children->watch, children->node_of, c);
+        if (part & PART_ASIDE || (part & PART_VOTES && to_ns > end_ns)) continue;
         children_add(children, &child);
     }
     return tree->to_ns[node] - tree->from_ns[node] - covered;
@@ -178,24 +179,47 @@ static void measure_node(const CallTree *tree, guint32 node, TreeTimes *times, C
 
 static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + n * TIMES_NODE_BYTES; }
 
-/* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
- * empty: it was not. Parents come before their children. */
-TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const TimesWatch *watch) {
-    gsize n = tree->n_nodes;
+static TreeTimes *times_new(const CallTree *tree) {
+    const gsize n = tree->n_nodes;
     TreeTimes *times = large_new0(times_bytes(n));
     times->n_nodes = tree->n_nodes;
     times->self_ns = (gint64 *)(void *)(times + 1);
     times->critical_ns = times->self_ns + n;
+    return times;
+}
 
-    Children children;
-    children.node_of = node_of;
-    children.watch = watch;
-    children.items = children.few;
-    children.region = G_N_ELEMENTS(children.few);
+static void children_init(Children *children, const guint32 *node_of, const TimesWatch *watch, GArray *turns) {
+    children->node_of = node_of;
+    children->watch = watch;
+    children->items = children->few;
+    children->region = G_N_ELEMENTS(children->few);
+    children->turns = turns;
+}
+
+static inline void measure(const CallTree *tree, guint32 node, TreeTimes *times, Children *children, GArray *gaps) {
+    if (tree->end[node] == node + 1) {
+        const gint64 window_ns = times->critical_ns[node] - times->self_ns[node];
+        gap_note(gaps, node, times->self_ns[node], times->critical_ns[node]);
+        times->critical_ns[node] = window_ns;
+        times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
+        return;
+    }
+    const WaitPart first_child = times_part(children->watch, children->node_of, node + 1);
+    if (tree->end[node + 1] == tree->end[node] && !(first_child & (PART_ASIDE | PART_TURNS | PART_VOTES)))
+        single_child(tree, node, times, gaps);
+    else
+        measure_node(tree, node, times, children, gaps);
+}
+
+/* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
+ * empty: it was not. Parents come before their children. */
+TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const TimesWatch *watch) {
+    TreeTimes *times = times_new(tree);
     g_autoptr(GArray) turns = watch != NULL ? g_array_new(FALSE, FALSE, sizeof(Turn)) : NULL;
-    children.turns = turns;
+    Children children;
+    children_init(&children, node_of, watch, turns);
 
-    for (guint32 node = 1; node < n; node++) {
+    for (guint32 node = 1; node < tree->n_nodes; node++) {
         if (tree->span[node] == NULL) continue;
         if (times_turn(watch, tree, node_of, node)) continue; /* measured with its caller */
         if (tree->span[tree->parent[node]] == NULL) {
@@ -204,21 +228,26 @@ TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const T
         }
         gint64 window_ns = times->critical_ns[node] - times->self_ns[node];
         GArray *gaps = window_ns != 0 && times_part(watch, node_of, node) & PART_WAIT ? watch->gaps : NULL;
-        if (tree->end[node] == node + 1) {
-            gap_note(gaps, node, times->self_ns[node], times->critical_ns[node]);
-            times->critical_ns[node] = window_ns;
-            times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
-            continue;
-        }
-        const WaitPart first_child = times_part(watch, node_of, node + 1);
-        if (tree->end[node + 1] == tree->end[node] && !(first_child & (PART_ASIDE | PART_TURNS)))
-            single_child(tree, node, times, gaps);
-        else
-            measure_node(tree, node, times, &children, gaps);
+        measure(tree, node, times, &children, gaps);
     }
 
     children_clear(&children);
     return times;
+}
+
+void times_at_stations(const CallTree *tree, const guint32 *node_of, const TimesWatch *watch, WaitChain chain) {
+    g_autoptr(TreeTimes) times = times_new(tree);
+    Children children;
+    children_init(&children, node_of, watch, NULL);
+    for (guint32 node = 1; node < tree->n_nodes; node++) {
+        const WaitPart part = times_part(watch, node_of, node);
+        if (part & PART_STATION && part_chain(part) == chain) {
+            times->self_ns[node] = tree->from_ns[node];
+            times->critical_ns[node] = tree->to_ns[node];
+        }
+        if (times->self_ns[node] != times->critical_ns[node]) measure(tree, node, times, &children, watch->gaps);
+    }
+    children_clear(&children);
 }
 
 TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) { return times_with_gaps(tree, node_of, NULL); }

@@ -40,7 +40,9 @@ typedef enum {
     TIMES_ARRIVALS, /* what a station has sent to a reader is its sending until the reader has it */
     TIMES_SENDERS,  /* what comes slowly is its sender's, where that one has more slow links, or stands still */
     TIMES_ROOTS,    /* all roots of a trace that read wait for the same stations */
-    TIMES_NOW = TIMES_ROOTS
+    TIMES_VOTES,    /* of several that are asked, those are waited for that make the majority; the NameNode's edit log
+                     * works at what is on its own critical path */
+    TIMES_NOW = TIMES_VOTES
 } TimesRule;
 #define TIMES_NODE_BYTES  (2 * sizeof(gint64)) /* of each node, the times themselves */
 #define TIMES_WAITS_BYTES 168u                 /* about, while it is found out who works for whom */

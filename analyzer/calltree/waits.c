@@ -42,6 +42,7 @@ static const WaitRow rows[] = {
      * and only then the client has its answer. */
     {"ClientNamenodeProtocol#*", CHAIN_RPC, PART_WAIT | PART_BLOCKS | PART_BELOW},
     {"FSEditLog#logSync", CHAIN_RPC, PART_STATION},
+    {"IPCLoggerChannel#sendEdits", CHAIN_NONE, PART_VOTES},
     {"RDD:*", CHAIN_NONE, PART_TURNS},
     /* Keys of annotations have numbers of the same dictionary. */
     {STREAM_ANNOTATION, CHAIN_NONE, PART_STREAM},

@@ -25,9 +25,10 @@ typedef enum {
     PART_COMPUTED = 1 << 9, /* no function: the annotation "exclusiveNs" */
     PART_ANSWERS = 1 << 10, /* acknowledges packets, one after the other */
     PART_ANSWER = 1 << 11,  /* waits for the acknowledgement of the next station */
-    PART_ASKS = 1 << 12     /* asks a station for a block, and waits for its answer */
+    PART_ASKS = 1 << 12,    /* asks a station for a block, and waits for its answer */
+    PART_VOTES = 1 << 13    /* asks one of several, of whom a majority is enough for its caller, who waits for that */
 } WaitFlags;
-#define PART_CHAIN_SHIFT 13u /* the chain lies above the flags */
+#define PART_CHAIN_SHIFT 14u /* the chain lies above the flags */
 
 /* Flags and chain of a function; 0: it has no part. */
 typedef guint16 WaitPart;

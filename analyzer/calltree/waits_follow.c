@@ -404,13 +404,13 @@ static gboolean parts_meet(const Measured *measured, const WaitPart *parts, guin
 
 /* Leaves in the parts what the rule knows of. FALSE: nothing is special. */
 static gboolean keep_parts(const Measured *measured, TimesRule rule, WaitPart *parts, guint8 *stations, guint32 n) {
-    gboolean turns = FALSE;
-    for (guint32 i = 0; i < n; i++) turns = turns || parts[i] & PART_TURNS;
-    turns = turns && rule >= TIMES_BY_TURNS;
+    const guint alone = (rule >= TIMES_BY_TURNS ? PART_TURNS : 0) | (rule >= TIMES_VOTES ? PART_VOTES : 0);
+    guint there = 0;
+    for (guint32 i = 0; i < n; i++) there |= parts[i];
     const gboolean meet = parts_meet(measured, parts, stations, n);
-    const guint keep = (meet ? ~(guint)PART_TURNS : 0) | (turns ? PART_TURNS : 0);
+    const guint keep = (meet ? ~(guint)(PART_TURNS | PART_VOTES) : 0) | alone;
     for (guint32 i = 0; i < n; i++) parts[i] = (WaitPart)(parts[i] & keep);
-    return meet || turns;
+    return meet || (there & alone) != 0;
 }
 
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs) {

@@ -225,6 +225,24 @@ static void add_block(Collector *c, guint32 station, gint64 sent_ns) {
     g_array_append_val(c->blocks, block);
 }
 
+/* Of the NameNode's edit log, what it waits for itself is not its work: of the JournalNodes not the slowest. */
+static gboolean works_by_path(const Collector *c, const Context *context) {
+    return c->rule >= TIMES_VOTES && context->station != 0 && context->chain == CHAIN_RPC;
+}
+
+static void list_paths(Collector *c) {
+    g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(TimesGap));
+    const TimesWatch watch = {c->parts, gaps, c->table};
+    if (c->paths) times_at_stations(c->tree, c->node_of, &watch, CHAIN_RPC);
+    for (guint i = 0; i < gaps->len; i++) {
+        const TimesGap *gap = &g_array_index(gaps, TimesGap, i);
+        const Context *context = &c->contexts[gap->node];
+        if (!works_by_path(c, context) || part_at(c, gap->node) & PART_WAIT) continue;
+        const WaitScope scope = scope_in(c, context, context->chain);
+        if (has_waits(c, &scope)) add_work(c, gap->node, gap->from_ns, gap->to_ns);
+    }
+}
+
 /* Of stations whose scope has waits. */
 static void list_work(Collector *c) {
     const CallTree *tree = c->tree;
@@ -243,6 +261,10 @@ static void list_work(Collector *c) {
         if (part & PART_STATION && part_chain(part) == CHAIN_WRITE) station_before(c, i)->asks = TRUE;
         const gboolean sends = sends_block(c, part);
         if (context->station == 0 || (part & PART_WAIT && !sends)) continue;
+        if (works_by_path(c, context)) {
+            c->paths = TRUE;
+            continue;
+        }
 
         const WaitScope scope = scope_in(c, context, context->chain);
         if (wait_scope_compare(&scope, &last) != 0) {
@@ -541,6 +563,7 @@ static void collect(Collector *c, const GArray *gaps) {
     find_contexts(c);
     list_waits(c, gaps);
     list_work(c);
+    list_paths(c);
     list_receives(c);
     list_asked(c);
     charge(c);

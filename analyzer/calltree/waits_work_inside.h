@@ -42,6 +42,7 @@ typedef struct Collector {
     GArray *waits, *work, *sends, *receives;
     GArray *blocks;    /* Block */
     GArray *answers;   /* Receive: waits for acknowledgements */
+    gboolean paths;    /* something works by its station's critical path */
     guint32 other;     /* of the work that is looked at (Work.other) */
     GArray *weighed;   /* guint32: stations, of one scope */
     GHashTable *loads; /* of processes: tracer id -> ProcessLoad */

@@ -108,6 +108,22 @@ static void be_in_read(Maker *m, SpanRec *head, guint i) {
     head->duration_ns = 60 * m->forest->unit_ns;
 }
 
+static void be_in_journal(Maker *m, SpanRec *head, guint i) {
+    static const char *const names[] = {"FSEditLog#logSync",
+                                        "IPCLoggerChannel#sendEdits",
+                                        "IPCLoggerChannel#sendEdits",
+                                        "IPCLoggerChannel#sendEdits",
+                                        "QJournalProtocolService#journal",
+                                        "a",
+                                        "dataStreamer",
+                                        "RDD:HadoopRDD",
+                                        "ClientNamenodeProtocol#addBlock"};
+    head->name = world_name_called(m->world, i > 0 ? names[below(m, G_N_ELEMENTS(names))] : names[8]);
+    if (i > 0) return;
+    head->begin_ns = m->forest->base_ns;
+    head->duration_ns = 60 * m->forest->unit_ns;
+}
+
 static void add_parents(Maker *m, SpanBuilder *builder, guint i) {
     guint n = i == 0 || one_in(m, 15) ? 0 : 1;
     if (i == 0 && wrong(m, 8)) n = 1;
@@ -181,12 +197,13 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
     head.name = world_name(m->world, (m->first_name + below(m, m->names)) % WORLD_NAMES);
     head.tracer = world_tracer(m->world, tracer);
     if (m->options->kind == FOREST_PIPELINES) be_in_pipeline(m, &head, i);
-    if (m->options->kind >= FOREST_READS) be_in_read(m, &head, i);
+    if (m->options->kind == FOREST_JOURNAL) be_in_journal(m, &head, i);
+    if (m->options->kind == FOREST_READS || m->options->kind == FOREST_ROOTS) be_in_read(m, &head, i);
     if (wrong(m, 20)) head.duration_ns = -head.duration_ns;
     SpanBuilder builder = span_builder_begin(forest->bytes, &head);
     if (m->options->kind == FOREST_PIPELINES)
         add_station(m, &builder, i, head.name);
-    else if (m->options->kind >= FOREST_READS)
+    else if (m->options->kind == FOREST_READS || m->options->kind == FOREST_ROOTS)
         add_reader(m, &builder, i);
     else
         add_parents(m, &builder, i);

@@ -18,7 +18,8 @@ typedef enum {
     FOREST_CLEAN,     /* no orphans, cycles, duplicates, reversed times */
     FOREST_PIPELINES, /* clean; a block is written through one to three DataNodes, and packets come at any time */
     FOREST_READS,     /* clean; blocks are asked for and sent, each call at any time */
-    FOREST_ROOTS      /* the same, and the reader's calls are roots */
+    FOREST_ROOTS,     /* the same, and the reader's calls are roots */
+    FOREST_JOURNAL    /* clean; edits are synced, each call at any time, and sent to JournalNodes */
 } ForestKind;
 
 typedef struct ForestOptions {

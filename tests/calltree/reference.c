@@ -27,6 +27,33 @@ static gboolean clip(const RefNode *child, gint64 from, gint64 to, gint64 *begin
     return *begin < *end;
 }
 
+/* Of several that were asked, one that answered after its caller had enough answers. */
+static gboolean answers_too_late(const RefWaits *waits, const RefNode *child) {
+    return ref_is_one_of(waits, child, "IPCLoggerChannel#sendEdits") &&
+           ref_end(child->span) > ref_end(child->parent->span);
+}
+
+/* Of these calls of a node, in the window. aside: dataStreamer, too, which goes on beside its caller. */
+static RefNode *last_to_end(const RefWaits *waits, const GPtrArray *calls, gboolean aside, gint64 from, gint64 to,
+                            gint64 cursor) {
+    RefNode *last = NULL;
+    gint64 begin, end, last_begin = 0, last_end = 0;
+    for (guint i = 0; i < calls->len; i++) {
+        RefNode *child = calls->pdata[i];
+        if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
+        if (!aside && ref_is_one_of(waits, child, "dataStreamer")) continue;
+        if (answers_too_late(waits, child)) continue;
+        gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
+        if (last != NULL && end == last_end && begin == last_begin && child->span->begin_ns == last->span->begin_ns)
+            better = child->pattern_node < last->pattern_node; /* else the first in the tree */
+        if (!better) continue;
+        last = child;
+        last_begin = begin;
+        last_end = end;
+    }
+    return last;
+}
+
 /* ---- waits: who works, moment by moment ---- */
 
 const char *ref_name(const RefNode *node, const World *world) {
@@ -73,8 +100,12 @@ const RefNode *ref_station_of(const RefWaits *waits, const RefNode *node) {
     return node;
 }
 
+static gboolean is_edit_log(const RefWaits *waits, const RefNode *node) {
+    return ref_is_one_of(waits, node, "FSEditLog#logSync");
+}
+
 static char chain_of_station(const RefWaits *waits, const RefNode *station) {
-    return ref_is_one_of(waits, station, "FSEditLog#logSync") ? 'c' : chain_of_wait(waits, station);
+    return is_edit_log(waits, station) ? 'c' : chain_of_wait(waits, station);
 }
 
 static char *stream_of(const RefWaits *waits, const RefNode *node) {
@@ -329,6 +360,8 @@ static gboolean works_at(const RefWaits *waits, RefNode *node, gint64 time) {
     if (node->station == node && ref_station_of(waits, node->parent) == NULL && piece_has(asking_of(waits, node), time))
         return TRUE;
     if (!ref_runs_at(node, time)) return FALSE;
+    if (is_edit_log(waits, node->station))
+        return !is_wait(waits, node) && node->path[(time - waits->from_ns) / waits->unit_ns] == 'x';
     if (is_receive(waits, node)) {
         if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
         const RefNode *send = sent_by(waits, node);
@@ -536,6 +569,34 @@ static void own_time(const RefWaits *waits, RefNode *node, gint64 from, gint64 t
     }
 }
 
+static void note_own(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
+    for (gint64 time = from; time < to; time += waits->unit_ns)
+        node->path[(time - waits->from_ns) / waits->unit_ns] = 'x';
+}
+
+/* As critical_path(), but for what has a path of its own. */
+static void note_path(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
+    gint64 cursor = to, begin, end;
+    RefNode *child;
+    while ((child = last_to_end(waits, node->children, FALSE, from, to, cursor)) != NULL) {
+        clip(child, from, to, &begin, &end);
+        note_own(waits, node, end, cursor);
+        if (!is_edit_log(waits, child)) note_path(waits, child, begin, end);
+        cursor = begin;
+    }
+    note_own(waits, node, from, cursor);
+}
+
+/* Of the NameNode's edit log. */
+static void find_paths(const RefWaits *waits) {
+    for (guint i = 0; i < waits->tree->in_order->len; i++)
+        ((RefNode *)waits->tree->in_order->pdata[i])->path = g_strnfill(moments(waits), '.');
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (is_edit_log(waits, node)) note_path(waits, node, node->span->begin_ns, ref_end(node->span));
+    }
+}
+
 static void find_workers(RefWaits *waits) {
     const GPtrArray *nodes = waits->tree->in_order;
     for (guint i = 0; i < nodes->len; i++) {
@@ -547,6 +608,7 @@ static void find_workers(RefWaits *waits) {
         RefNode *node = nodes->pdata[i];
         if (node->station == node) node->stands_still = stands_still(waits, node);
     }
+    find_paths(waits);
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
         node->work = work_of(waits, node);
@@ -647,29 +709,11 @@ static void share_with_operations(const RefWaits *waits, RefNode *node) {
 
 /* ---- the critical path ---- */
 
-static RefNode *last_to_end(const RefWaits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
-    g_autoptr(GPtrArray) calls = calls_of(waits, node);
-    RefNode *last = NULL;
-    gint64 begin, end, last_begin = 0, last_end = 0;
-    for (guint i = 0; i < calls->len; i++) {
-        RefNode *child = calls->pdata[i];
-        if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
-        if (waits->meet && ref_is_one_of(waits, child, "dataStreamer")) continue; /* it goes on beside its caller */
-        gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
-        if (last != NULL && end == last_end && begin == last_begin && child->span->begin_ns == last->span->begin_ns)
-            better = child->pattern_node < last->pattern_node; /* else the first in the tree */
-        if (!better) continue;
-        last = child;
-        last_begin = begin;
-        last_end = end;
-    }
-    return last;
-}
-
 static void critical_path(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
+    g_autoptr(GPtrArray) calls = calls_of(waits, node);
     gint64 cursor = to, begin, end;
     RefNode *child;
-    while ((child = last_to_end(waits, node, from, to, cursor)) != NULL) {
+    while ((child = last_to_end(waits, calls, !waits->meet, from, to, cursor)) != NULL) {
         clip(child, from, to, &begin, &end);
         own_time(waits, node, end, cursor);
         critical_path(waits, child, begin, end);

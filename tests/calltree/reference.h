@@ -21,6 +21,7 @@ struct RefNode {
     guint place;            /* in pre-order */
     const RefNode *station; /* at which it works; NULL: at none */
     gboolean stands_still;  /* of a station: for longer than packets are late */
+    char *path;             /* at the edit log: as work; the time is on the log's own critical path, and its own */
     char *work;             /* each moment of the trace: 'x', or '.' */
     char *late_answers;     /* of a station below another one, the same: it acknowledges late */
     char *asked;            /* the same: it is asked, and has not begun */

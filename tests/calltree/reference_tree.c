@@ -141,6 +141,7 @@ void ref_tree_free(RefTree *tree) {
         RefNode *node = tree->all->pdata[i];
         g_ptr_array_unref(node->children);
         g_free(node->shape);
+        g_free(node->path);
         g_free(node->work);
         g_free(node->late_answers);
         g_free(node->asked);

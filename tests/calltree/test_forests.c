@@ -351,14 +351,15 @@ static void test_forests(gconstpointer data) {
 /* ---- older rules ---- */
 
 /* Of the critical times of the forests below, by each rule before the newest one: stored records are verified by the
- * rule that they were counted by. Made by programs of which TIMES_READERS, for the last three TIMES_ANSWERS,
- * TIMES_ARRIVALS and TIMES_SENDERS, was the newest rule. Whoever changes what forests are like makes them anew, with a
- * program from before. */
+ * rule that they were counted by. Made by programs of which TIMES_READERS, for the last four TIMES_ANSWERS,
+ * TIMES_ARRIVALS, TIMES_SENDERS and TIMES_ROOTS, was the newest rule. Whoever changes what forests are like makes them
+ * anew, with a program from before. */
 static const guint64 released[] = {G_GUINT64_CONSTANT(0x968ca5f0a37a0bc0), G_GUINT64_CONSTANT(0x9beeb401e347bcc4),
                                    G_GUINT64_CONSTANT(0x795eb91c0be47ab1), G_GUINT64_CONSTANT(0xdc2c5865f24328ee),
                                    G_GUINT64_CONSTANT(0xdc2c5865f24328ee), G_GUINT64_CONSTANT(0x5d91d6ae280e3ff9),
                                    G_GUINT64_CONSTANT(0x1463b440bf5c8eae), G_GUINT64_CONSTANT(0x4c00a75bb33c0e95),
-                                   G_GUINT64_CONSTANT(0x63653909f83891f7), G_GUINT64_CONSTANT(0x8474df27e18f2f9f)};
+                                   G_GUINT64_CONSTANT(0x63653909f83891f7), G_GUINT64_CONSTANT(0x8474df27e18f2f9f),
+                                   G_GUINT64_CONSTANT(0x946aebc56160cf1b)};
 
 static guint64 add_times(guint64 hash, const Made *made, TimesRule rule) {
     const Measured measured = {made->tree, made->pattern, made->node_of};
@@ -390,12 +391,13 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const Kind anything = {FORESTS / 2, {40, FOREST_WILD}}, clean = {FORESTS / 2, {40, FOREST_CLEAN}};
     static const Kind pipelines = {FORESTS / 20, {30, FOREST_PIPELINES}}, reads = {FORESTS / 20, {20, FOREST_READS}};
-    static const Kind roots = {FORESTS / 40, {20, FOREST_ROOTS}};
+    static const Kind roots = {FORESTS / 40, {20, FOREST_ROOTS}}, journal = {FORESTS / 20, {20, FOREST_JOURNAL}};
     g_test_add_data_func("/calltree/forests/anything", &anything, test_forests);
     g_test_add_data_func("/calltree/forests/clean", &clean, test_forests);
     g_test_add_data_func("/calltree/forests/pipelines", &pipelines, test_forests);
     g_test_add_data_func("/calltree/forests/reads", &reads, test_forests);
     g_test_add_data_func("/calltree/forests/roots that read", &roots, test_forests);
+    g_test_add_data_func("/calltree/forests/journal", &journal, test_forests);
     g_test_add_func("/calltree/forests/older rules", test_older_rules);
     return g_test_run();
 }

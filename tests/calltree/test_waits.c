@@ -33,6 +33,10 @@ typedef struct Case {
 #define READER  "BlockReaderRemote#new"
 #define PIECE   "BlockReaderRemote2#readNextPacket"
 #define SERVE   "OpReadBlockProto"
+#define EDIT    "ClientNamenodeProtocol#addBlock"
+#define SYNC    "FSEditLog#logSync"
+#define SEND    "IPCLoggerChannel#sendEdits"
+#define JOURNAL "QJournalProtocolService#journal"
 
 static const Case cases[] = {
     {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
@@ -355,6 +359,36 @@ static const Case cases[] = {
      {{1, 0, "ClientNamenodeProtocol#addBlock", 0, 10, 3},
       {2, 1, "getFileInfo", 1, 3, 1},
       {3, 2, "FSEditLog#logSync", 2, 8, 6}}},
+    {"of three JournalNodes the second to answer",
+     {{1, 0, EDIT, 0, 30, 10},
+      {2, 1, SYNC, 2, 22, 3},
+      {3, 2, "a", 3, 20, 3},
+      {4, 3, SEND, 4, 6, 0},
+      {5, 4, JOURNAL, 4, 5, 0},
+      {6, 3, SEND, 4, 18, 2},
+      {7, 6, JOURNAL OTHER, 5, 17, 12},
+      {8, 3, SEND, 4, 60, 0},
+      {9, 8, JOURNAL THIRD, 5, 59, 0}}},
+    {"the same, in the edit log's own thread",
+     {{1, 0, EDIT, 0, 30, 3},
+      {2, 1, "getFileInfo", 1, 3, 1},
+      {3, 2, SYNC, 2, 28, 4},
+      {4, 3, "a", 4, 26, 2},
+      {5, 4, SEND, 5, 7, 0},
+      {6, 4, SEND, 5, 25, 2},
+      {7, 6, JOURNAL OTHER, 6, 24, 18},
+      {8, 4, SEND, 5, 60, 0},
+      {9, 8, JOURNAL THIRD, 6, 59, 0}}},
+    {"of three JournalNodes one that does not answer, and a slow one",
+     {{1, 0, EDIT, 0, 30, 0},
+      {2, 1, SYNC, 0, 30, 0},
+      {3, 2, "a", 0, 30, 1},
+      {4, 3, SEND, 1, 2, 0},
+      {5, 3, SEND, 1, 8, 0},
+      {6, 3, SEND, 1, 30, 0},
+      {7, 6, JOURNAL OTHER, 1, 30, 29}}},
+    {"of JournalNodes the only one that is seen, which was not waited for",
+     {{1, 0, EDIT, 0, 30, 0}, {2, 1, SYNC, 0, 30, 0}, {3, 2, "a", 0, 30, 30}, {4, 3, SEND, 1, 31, 0}}},
     {"an operation lies over the call of another",
      {{1, 0, "a", 0, 20, 3},
       {2, 1, SPARK " =2", 1, 19, 2},

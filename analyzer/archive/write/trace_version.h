@@ -7,6 +7,7 @@
 /* Records say by which rule their critical-path times were counted, so that what an older program counted is taken
  * away, and verified, as it was. */
 static inline TimesRule times_rule_of(guint32 trace_flags) {
+    if (trace_flags & TRACE_VOTES) return TIMES_VOTES;
     if (trace_flags & TRACE_ROOTS) return TIMES_ROOTS;
     if (trace_flags & TRACE_SENDERS) return TIMES_SENDERS;
     if (trace_flags & TRACE_ARRIVALS) return TIMES_ARRIVALS;
@@ -30,7 +31,8 @@ static inline guint32 times_rule_flags(TimesRule rule) {
                                                  TRACE_ANSWERS,
                                                  TRACE_ARRIVALS,
                                                  TRACE_SENDERS,
-                                                 TRACE_ROOTS};
+                                                 TRACE_ROOTS,
+                                                 TRACE_VOTES};
     return flags[rule];
 }
 

@@ -22,6 +22,7 @@ typedef enum {
     TRACE_ARRIVALS = 1 << 9,
     TRACE_SENDERS = 1 << 10,
     TRACE_ROOTS = 1 << 11,
+    TRACE_VOTES = 1 << 12,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
