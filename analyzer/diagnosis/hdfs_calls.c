@@ -51,7 +51,13 @@ static const Call server_calls[] = {
     {"RPC#queue", CALL_QUEUE},
     {"FSNamesystemLock#readLock", CALL_LOCK},
     {"FSNamesystemLock#writeLock", CALL_LOCK},
-    {"FSEditLog#*", CALL_DISK},
+    {"FSEditLog*", CALL_DISK},
+    /* On the NameNode's own disk, or a JournalNode's; and what the NameNode waits for a JournalNode of which nothing is
+     * seen. */
+    {"EditLogFileOutputStream#*", CALL_DISK},
+    {"QuorumOutputStream#*", CALL_DISK},
+    {"IPCLoggerChannel#*", CALL_DISK},
+    {"QJournalProtocolService#*", CALL_DISK},
     {"BlockSender#new", CALL_DISK}, /* opens the replica and its checksums */
     {"BlockSender#read*", CALL_DISK},
     {"BlockSender#writeToSocket", CALL_SEND},
@@ -94,10 +100,10 @@ CallClass hdfs_call_class(const char *name, Role role) {
     return g_ascii_islower(name[0]) && !strpbrk(name, "#:./ ") ? CALL_WAIT : CALL_APPLICATION;
 }
 
-guint8 hdfs_call_does(const char *name) {
+guint16 hdfs_call_does(const char *name) {
     static const struct {
         const char *name;
-        guint8 does;
+        guint16 does;
     } known[] = {
         {"ClientNamenodeProtocol#getBlockLocations", DOES_OPEN},
         {"ClientNamenodeProtocol#create", DOES_CREATE},
@@ -120,6 +126,7 @@ guint8 hdfs_call_does(const char *name) {
         {"DFSOutputStream#close", DOES_SEND},
         {"OpWriteBlockProto", DOES_TAKE},
         {"OpReadBlockProto", DOES_GIVE},
+        {"IPCLoggerChannel#sendEdits", DOES_VOTE},
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(known); i++)

@@ -33,9 +33,10 @@ typedef enum {
     DOES_FETCH_LOCAL = 16, /* takes them from a file of the own host (short-circuit) */
     DOES_SEND = 32,        /* waits for the pipeline of a block that it writes */
     DOES_TAKE = 64,        /* of a DataNode: its part of such a pipeline, with all below it there */
-    DOES_GIVE = 128        /* of a DataNode: sends a block, and then waits for its reader to have it */
+    DOES_GIVE = 128,       /* of a DataNode: sends a block, and then waits for its reader to have it */
+    DOES_VOTE = 256        /* asks one of several; its caller waits for a majority of them */
 } CallDoes;
-guint8 hdfs_call_does(const char *name); /* 0: none of these */
+guint16 hdfs_call_does(const char *name); /* 0: none of these */
 
 /* The root that the agent gives each task of Spark, and what its operations' names begin with. */
 #define SPARK_TASK_FUNCTION    "SparkTask"

@@ -30,6 +30,7 @@ typedef struct Place {
     gboolean outside; /* nothing but the application's spans above and in it */
     gboolean beside;  /* in a thread of its own, or below such a node */
     gboolean opening; /* asks where a file's blocks are, or is below such a node */
+    gboolean late;    /* answers, or is below what answers, when its caller has enough answers without */
     gboolean takes;   /* of a DataNode, in a pipeline that is written to */
     gboolean counted;
 } Place;
@@ -106,10 +107,12 @@ static void find_places(Sweep *sweep, guint32 root) {
             caller->called_ns = MAX(caller->called_ns, tree->to_ns[i]);
         }
         place->called_ns = G_MININT64;
+        const gboolean votes = up && node->does & DOES_VOTE && tree->to_ns[i] > tree->to_ns[tree->parent[i]];
+        place->late = votes || (up && up->late);
         place->takes = side_of(node) == SIDE_SERVER && ((node->does & DOES_TAKE) || (up && up->takes));
         if (place->takes && sweep->critical_ns) sweep->path_ns += MAX(sweep->critical_ns[i], 0);
 
-        if (application)
+        if (application || place->late)
             place->list = LIST_NONE;
         else if (side_of(node) == SIDE_SERVER)
             place->list = server_list(node->class);

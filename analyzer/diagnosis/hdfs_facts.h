@@ -39,7 +39,7 @@ typedef struct FactsNode {
     gint64 transfer_ns; /* 0 and 0: unknown */
     gint64 bytes;       /* that a client's call fetched, from a DataNode or a file of its host; else 0 */
     gboolean failed;    /* ended by an exception */
-    guint8 does;        /* hdfs_call_does() */
+    guint16 does;       /* hdfs_call_does() */
 } FactsNode;
 
 typedef struct HdfsShare {

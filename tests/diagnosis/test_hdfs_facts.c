@@ -557,6 +557,7 @@ static void classes(void) {
     g_assert_cmpint(hdfs_call_class("BlockReaderLocal#fillBuffer", CLIENT), ==, CALL_DISK);
     g_assert_cmpint(hdfs_call_class("BlockReaderRemote2#readNextPacket", CLIENT), ==, CALL_WAIT);
     g_assert_cmpint(hdfs_call_class("FSEditLog#logSync", NN), ==, CALL_DISK);
+    g_assert_cmpint(hdfs_call_class("QJournalProtocolService#journal", NN), ==, CALL_DISK);
     g_assert_cmpint(hdfs_call_class("RPC#queue", NN), ==, CALL_QUEUE);
     g_assert_cmpint(hdfs_call_class("FileIoProvider#sync", DN), ==, CALL_DISK);
     g_assert_cmpint(hdfs_call_class("FileIoProvider#transferToSocketFully", DN), ==, CALL_TRANSFER);

@@ -726,6 +726,7 @@ static void test_classes(void) {
         {"FSNamesystemLock#readLock", ROLE_NAMENODE, WORK_LOCK},
         {"FSNamesystemLock#readHeld", ROLE_NAMENODE, WORK_NONE},
         {"FSEditLog#logSync", ROLE_NAMENODE, WORK_EDIT_LOG},
+        {"EditLogFileOutputStream#flushAndSync", ROLE_JOURNALNODE, WORK_JOURNAL},
         {"ClientProtocol#getFileInfo", ROLE_NAMENODE, WORK_PROCESSOR},
         {"BlockReaderRemote2#readNextPacket", ROLE_CLIENT, WORK_CLIENT_NETWORK},
         {"DFSInputStream#byteArrayRead", ROLE_CLIENT, WORK_NONE},

@@ -21,6 +21,7 @@ plumb_test(test_bottleneck SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_bottle
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
 plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)
 plumb_test(test_slow_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_slow_links.c LINK query_fixture)
+plumb_test(test_slow_journal SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_slow_journal.c LINK query_fixture)
 plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c LINK query_fixture)
 # GLib's own allocator hands memory from thread to thread unseen by the thread sanitizer.
 set_tests_properties(test_query_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)

@@ -19,11 +19,12 @@ static const char *place_text(const json_t *wait) {
     static const struct {
         const char *role, *resource, *text;
     } texts[] = {
-        {"client", "client", "the client itself"},           {"client", "disk", "the client's own disk"},
-        {"namenode", "queue", "the NameNode's call queue"},  {"namenode", "lock", "the NameNode's lock"},
-        {"namenode", "disk", "the NameNode's edit log"},     {"namenode", "server", "the NameNode's processor"},
-        {"datanode", "queue", "the DataNodes' call queues"}, {"datanode", "disk", "the DataNodes' disks"},
-        {"datanode", "socket", "the DataNodes' sockets"},    {"datanode", "server", "the DataNodes' processors"}};
+        {"client", "client", "the client itself"},          {"client", "disk", "the client's own disk"},
+        {"namenode", "queue", "the NameNode's call queue"}, {"namenode", "lock", "the NameNode's lock"},
+        {"namenode", "disk", "the NameNode's edit log"},    {"namenode", "server", "the NameNode's processor"},
+        {"journalnode", "disk", "the JournalNodes' disks"}, {"datanode", "queue", "the DataNodes' call queues"},
+        {"datanode", "disk", "the DataNodes' disks"},       {"datanode", "socket", "the DataNodes' sockets"},
+        {"datanode", "server", "the DataNodes' processors"}};
     const char *role = field_text(wait, "role"), *resource = field_text(wait, "resource");
     if (strcmp(resource, "network") == 0) return role[0] ? "waits at which nobody is seen to work" : "the network";
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)

@@ -101,7 +101,8 @@ char *why_spell(const Style *style, const json_t *suspect) {
                                            {"standstill", "its process, which stands still again and again,"},
                                            {"queue", "its call queue"},
                                            {"lock", "its lock"},
-                                           {"edit-log", "its edit log"}};
+                                           {"edit-log", "its edit log"},
+                                           {"journal", "writing the edit log to its disk"}};
     const json_t *spell = field_object(suspect, "spell");
     if (!spell) return g_strdup("");
     g_autofree char *class = show_text(style, spell, "class");

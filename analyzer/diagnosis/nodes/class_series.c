@@ -67,7 +67,10 @@ static void window_add(ClassWindow *into, const ClassWindow *window) {
 static void votes_count(Builder *builder, WorkClass class) {
     Votes *votes = &builder->votes[class];
     ClassWindow *pending = &builder->pending[class], *window = &votes->sum;
-    if (votes->n == 0) return;
+    if (votes->n == 0) {
+        votes->sum = (ClassWindow){.calls = 0};
+        return;
+    }
 
     for (guint m = 0; m < MEASURES; m++) window->residual[m] = (float)median_weighted(votes->of[m], votes->n);
     if (class == WORK_PROCESSOR && window->self_ns > 0 && votes->predicted_ns > 0)
@@ -110,6 +113,12 @@ static void votes_sum(Votes *votes, const Observation *observation, double predi
     votes->predicted_ns += (double)observation->self_ns * predicted_share;
 }
 
+/* The rest is told by what it is a part of. */
+static void votes_sum_beside(Votes *votes, const Observation *observation, double predicted_share) {
+    votes->sum.critical_ns += observation->critical_ns;
+    votes->sum.lost_critical_ns += (gint64)(MAX(0, 1 - predicted_share) * (double)observation->critical_ns);
+}
+
 static void add_observation(Builder *builder, guint32 i) {
     const Observation *observation = grid_at(builder->grid, i);
     const WorkClass class = grid_class(builder->grid, observation->job);
@@ -121,6 +130,10 @@ static void add_observation(Builder *builder, guint32 i) {
 
     const float calls = (float)observation->calls;
     ClassWindow *sum = &votes->sum;
+    if (grid_is_beside(builder->grid, observation->job)) {
+        votes_sum_beside(votes, observation, exp(-(double)value[MEASURE_MEAN]));
+        return;
+    }
     sum->first = sum->last = observation->window;
     votes_sum(votes, observation, exp(-(double)value[MEASURE_MEAN]));
     sum->alone += residuals->alone[i] ? calls : 0;
@@ -163,7 +176,7 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
     const guint32 key = job * grid->n_windows + window;
     float value[MEASURES];
     for (guint m = 0; m < MEASURES; m++) value[m] = polish[m]->moment[key] - polish[m]->level[job];
-    if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
+    if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL]) || grid_is_beside(grid, job)) return;
 
     Votes *votes = &builder->votes[grid_class(grid, job)];
     const double predicted_share = exp(-(double)value[MEASURE_MEAN]);

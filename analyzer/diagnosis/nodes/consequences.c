@@ -4,6 +4,10 @@
 
 #include "common/base/allowance.h"
 
+/* Of what calls of the NameNode lost by the edit log, what they were seen to wait for a JournalNode has at least: one sync
+ * is for many of them, and lies below one. */
+#define JOURNAL_SHARE 16
+
 /* Of ln slowdown of the rest, what a processor that is short has at least. */
 #define PROCESSOR_SHARE 0.5
 
@@ -32,7 +36,7 @@ static gboolean is_network(WorkClass class) {
 static gboolean explains_class(const Spell *cause, const Spell *spell) {
     const WorkClass class = cause->class, of = spell->class;
     if (class == WORK_SILENT) return TRUE;
-    if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
+    if (of == WORK_LOCK || of == WORK_EDIT_LOG || of == WORK_JOURNAL) return FALSE;
     if (class == WORK_STANDSTILL) return cause->lost_critical_ns >= spell->lost_critical_ns;
     if (of == WORK_STANDSTILL)
         return (is_network(class) || class == WORK_DISK_WRITE || class == WORK_PROCESSOR) &&
@@ -51,11 +55,18 @@ gboolean consequences_of_reader(const Spell *reader, const Spell *spell, guint32
            overlap(reader, spell) && strength(reader) >= strength(spell);
 }
 
+/* A JournalNode that is slow beside two others costs nothing, and explains nothing. */
+static gboolean is_of_journal(const Spell *cause, const Spell *spell) {
+    return cause->class == WORK_JOURNAL && spell->class == WORK_EDIT_LOG &&
+           cause->lost_critical_ns > spell->lost_critical_ns / JOURNAL_SHARE;
+}
+
 static gboolean explains(const Causes *causes, guint cause_at, guint spell_index) {
     const Spell *cause = spell_at(causes, cause_at), *spell = spell_at(causes, spell_index);
     if (cause_at == spell_index || !overlap(cause, spell)) return FALSE;
     if (consequences_of_reader(cause, spell, causes->n_nodes)) return TRUE;
     if (!is_of_server(causes, cause)) return FALSE;
+    if (is_of_journal(cause, spell)) return TRUE;
     /* What follows from something is no cause of the rest: that is what it follows from itself. */
     if (cause->class == WORK_PROCESSOR && causes->of[cause_at] >= 0) return FALSE;
     if (spell->class == WORK_SILENT) return FALSE;
@@ -73,11 +84,18 @@ static gboolean follows_from(const Causes *causes, guint i, guint cause) {
     return at >= 0;
 }
 
+/* Of JournalNodes it is the one that was waited for, else the strongest. */
+static gboolean is_stronger(const Spell *cause, const Spell *other) {
+    if (cause->class == WORK_JOURNAL && other->class == WORK_JOURNAL)
+        return cause->lost_critical_ns > other->lost_critical_ns;
+    return strength(cause) > strength(other);
+}
+
 /* The strongest of what explains it, but not what follows from it: of three, each may explain the next. */
 static void find_cause(Causes *causes, guint i) {
     for (guint k = 0; k < causes->spells->len && allowance_goes_on(); k++) {
         if (!explains(causes, k, i) || follows_from(causes, k, i)) continue;
-        if (causes->of[i] < 0 || strength(spell_at(causes, k)) > strength(spell_at(causes, (guint)causes->of[i])))
+        if (causes->of[i] < 0 || is_stronger(spell_at(causes, k), spell_at(causes, (guint)causes->of[i])))
             causes->of[i] = (gint)k;
     }
 }
@@ -87,7 +105,9 @@ static void count_at_root(const Causes *causes, guint i, const Spell *part) {
     while (causes->of[root] >= 0) root = (guint)causes->of[root];
     Spell *cause = spell_at(causes, root);
     spell_at(causes, i)->part_of = cause->class;
-    if (cause->node != part->node && !consequences_of_reader(cause, part, causes->n_nodes)) return;
+    const gboolean pays = cause->node == part->node || cause->class == WORK_JOURNAL ||
+                          consequences_of_reader(cause, part, causes->n_nodes);
+    if (!pays) return;
     /* What follows from it shows the same fault, perhaps by more calls, so earlier. */
     if (part->begin_ns < cause->begin_ns && cause->begin_ns - part->begin_ns <= CLASS_WINDOW_MAX_NS) {
         cause->begin_ns = part->begin_ns;

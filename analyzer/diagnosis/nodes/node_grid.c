@@ -8,7 +8,7 @@ NodeGrid *node_grid_new(gint64 window_ns) {
     NodeGrid *grid = g_new0(NodeGrid, 1);
     grid->window_ns = window_ns;
     grid->observations = g_array_new(FALSE, FALSE, sizeof(Observation));
-    grid->classes = g_array_new(FALSE, FALSE, sizeof(WorkClass));
+    grid->jobs = g_array_new(FALSE, FALSE, sizeof(GridJob));
     grid->windows = g_array_new(FALSE, FALSE, sizeof(gint64));
     grid->waits = g_array_new(FALSE, TRUE, sizeof(WindowWaits));
     grid->heard = g_array_new(FALSE, FALSE, sizeof(Heard));
@@ -27,7 +27,7 @@ void node_grid_free(NodeGrid *grid) {
     index_clear(&grid->by_cell);
     index_clear(&grid->by_moment);
     g_array_unref(grid->observations);
-    g_array_unref(grid->classes);
+    g_array_unref(grid->jobs);
     g_array_unref(grid->windows);
     g_array_unref(grid->waits);
     g_array_unref(grid->heard);
@@ -36,8 +36,14 @@ void node_grid_free(NodeGrid *grid) {
 }
 
 guint32 node_grid_job(NodeGrid *grid, WorkClass class) {
-    g_array_append_val(grid->classes, class);
+    const GridJob job = {.class = class};
+    g_array_append_val(grid->jobs, job);
     return grid->n_jobs++;
+}
+
+void node_grid_beside(NodeGrid *grid, guint32 job) {
+    g_return_if_fail(job < grid->n_jobs);
+    g_array_index(grid->jobs, GridJob, job).beside = TRUE;
 }
 
 guint32 node_grid_node(NodeGrid *grid) {

@@ -29,6 +29,11 @@ typedef struct WindowWaits {
     guint32 calls;
 } WindowWaits;
 
+typedef struct GridJob {
+    WorkClass class;
+    gboolean beside; /* a part of another job of its class: only its critical time counts there */
+} GridJob;
+
 /* Observations by one of their keys: those of key k are order[start[k]] to order[start[k + 1] - 1], ascending. */
 typedef struct GridIndex {
     guint32 *start, *order;
@@ -38,7 +43,7 @@ typedef struct GridIndex {
 typedef struct NodeGrid {
     guint32 n_jobs, n_nodes, n_windows;
     GArray *observations; /* Observation */
-    GArray *classes;      /* WorkClass of each job */
+    GArray *jobs;         /* GridJob */
     GArray *windows;      /* gint64: begin of each window, ns; ascending */
     GArray *waits;        /* WindowWaits of each window */
     GArray *heard;        /* Heard; by node, then window when it is indexed */
@@ -55,6 +60,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeGrid, node_grid_free)
 
 /* Numbers of new ones. Windows come in the order of time. */
 guint32 node_grid_job(NodeGrid *grid, WorkClass class);
+void node_grid_beside(NodeGrid *grid, guint32 job);
 guint32 node_grid_node(NodeGrid *grid);
 guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns);
 /* Of the last window. */
@@ -73,7 +79,10 @@ static inline WindowWaits *grid_waits(const NodeGrid *grid, guint32 window) {
 }
 static inline guint32 grid_size(const NodeGrid *grid) { return grid->observations->len; }
 static inline WorkClass grid_class(const NodeGrid *grid, guint32 job) {
-    return g_array_index(grid->classes, WorkClass, job);
+    return g_array_index(grid->jobs, GridJob, job).class;
+}
+static inline gboolean grid_is_beside(const NodeGrid *grid, guint32 job) {
+    return g_array_index(grid->jobs, GridJob, job).beside;
 }
 static inline gint64 grid_window_ns(const NodeGrid *grid, guint32 window) {
     return g_array_index(grid->windows, gint64, window);

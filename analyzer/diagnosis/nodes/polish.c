@@ -15,6 +15,10 @@ static float value_of(const Polish *polish, const Observation *observation) {
     return polish->measure == MEASURE_MEAN ? observation->mean : observation->tail;
 }
 
+static gboolean has_peers(const NodeGrid *grid, guint32 job, gsize nodes) {
+    return nodes >= POLISH_PEERS && work_class_has_peers(grid_class(grid, job));
+}
+
 static float *nans(gsize n) {
     float *values = g_new(float, MAX(n, 1));
     set_nan(values, n);
@@ -99,7 +103,7 @@ static void fit_moments(Fit *fit, guint32 job) {
             const float constant = fit->polish->node[job * grid->n_nodes + observation->node];
             if (!isnan(constant)) fit->scratch[n++] = value_of(fit->polish, observation) - constant;
         }
-        moments[window] = n >= POLISH_PEERS ? (float)median_of(fit->scratch, n) : NAN;
+        moments[window] = has_peers(grid, job, n) ? (float)median_of(fit->scratch, n) : NAN;
     }
 
     const gsize n = known_values(fit, moments, fit->until);
@@ -111,7 +115,7 @@ static void fit_shrink(Fit *fit, guint32 job) {
     const NodeGrid *grid = fit->grid;
     float *constants = fit->polish->node + (gsize)job * grid->n_nodes;
     const gsize n = known_values(fit, constants, grid->n_nodes);
-    if (n < POLISH_PEERS) return;
+    if (!has_peers(grid, job, n)) return;
     const double others = median_of(fit->scratch, n);
 
     for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) {
@@ -184,7 +188,7 @@ void polish_residuals(Polish *polish, const NodeGrid *grid, guint32 until, float
         for (guint32 window = 0; window < until && allowance_goes_on(); window++) {
             const guint32 key = job * grid->n_windows + window;
             moment_collect(polish, grid, key, &moment);
-            const gboolean peers = moment.n >= POLISH_PEERS;
+            const gboolean peers = has_peers(grid, job, moment.n);
             polish->moment[key] =
                 peers ? (float)((moment.items[(moment.n - 1) / 2].value + moment.items[moment.n / 2].value) / 2) : NAN;
 

@@ -20,7 +20,11 @@ static const Rule server_rules[] = {
     {"BlockReceiver#new", WORK_DISK_WRITE},
     {"FileIoProvider#*", WORK_DISK_WRITE},
     {"PacketResponder#finalizeBlock", WORK_DISK_WRITE},
-    {"FSEditLog#*", WORK_EDIT_LOG},
+    {"FSEditLog*", WORK_EDIT_LOG},
+    {"EditLogFileOutputStream#*", WORK_EDIT_LOG},
+    {"QuorumOutputStream#*", WORK_EDIT_LOG},
+    {"IPCLoggerChannel#*", WORK_EDIT_LOG},
+    {"QJournalProtocolService#*", WORK_EDIT_LOG},
     {"FSNamesystemLock#readLock", WORK_LOCK},
     {"FSNamesystemLock#writeLock", WORK_LOCK},
     {"RPC#queue", WORK_QUEUE},
@@ -72,7 +76,8 @@ static gboolean find(const Rule *rules, gsize n, const char *name, WorkClass *cl
 WorkClass work_class(const char *name, Role role) {
     WorkClass class = WORK_NONE;
     if (role == ROLE_NAMENODE || role == ROLE_DATANODE || role == ROLE_JOURNALNODE) {
-        if (find(server_rules, G_N_ELEMENTS(server_rules), name, &class)) return class;
+        if (find(server_rules, G_N_ELEMENTS(server_rules), name, &class))
+            return class == WORK_EDIT_LOG && role == ROLE_JOURNALNODE ? WORK_JOURNAL : class;
         return hdfs_call_class(name, role) == CALL_WORK ? WORK_PROCESSOR : WORK_NONE;
     }
     find(client_rules, G_N_ELEMENTS(client_rules), name, &class);
@@ -113,16 +118,30 @@ gboolean work_is_waited(const char *name, Role role) {
            (role == ROLE_DATANODE && strcmp(name, "PacketReceiver#receiveNextPacket") == 0);
 }
 
+/* What a call of the NameNode waits for its edit log is one job, whoever syncs it: the call itself, another one, or a
+ * thread of the log's own, of whose work the first of all calls that wait has the spans. */
+#define EDIT_LOG_WAIT "FSEditLog#logSync"
+
+gboolean work_is_whole(const char *name, Role role) {
+    return work_class(name, role) == WORK_EDIT_LOG && strcmp(name, EDIT_LOG_WAIT) == 0;
+}
+
+gboolean work_is_beside(const char *name, Role role) {
+    return work_class(name, role) == WORK_EDIT_LOG && strcmp(name, EDIT_LOG_WAIT) != 0;
+}
+
 const char *work_class_name(WorkClass class) {
     static const char *const names[WORK_CLASSES] = {
-        "none",       "disk-read", "disk-write", "transfer", "network",  "sending", "delivery",       "processor",
-        "standstill", "silent",    "queue",      "lock",     "edit-log", "client",  "client-network", "spark"};
+        "none",     "disk-read", "disk-write", "transfer",       "network", "sending",
+        "delivery", "processor", "standstill", "silent",         "queue",   "lock",
+        "edit-log", "journal",   "client",     "client-network", "spark"};
     return names[class];
 }
 
 const char *work_class_layer(WorkClass class) {
     static const char *const layers[WORK_CLASSES] = {
-        "none",      "disk",      "disk",  "disk or network", "network",  "network", "network", "processor",
-        "processor", "no answer", "queue", "NameNode lock",   "edit log", "client",  "network", "processor"};
+        "none",     "disk",      "disk",      "disk or network", "network",  "network",
+        "network",  "processor", "processor", "no answer",       "queue",    "NameNode lock",
+        "edit log", "edit log",  "client",    "network",         "processor"};
     return layers[class];
 }

@@ -26,6 +26,7 @@ typedef enum {
     WORK_QUEUE,    /* waits in a server's call queue */
     WORK_LOCK,     /* waits for a lock of the NameNode */
     WORK_EDIT_LOG, /* the NameNode's journal, on its disk or on JournalNodes */
+    WORK_JOURNAL,  /* a JournalNode's part of it: its disk */
     WORK_CLIENT,   /* a client's own work */
     WORK_CLIENT_NETWORK,
     WORK_SPARK, /* tasks and their operations, without the calls of HDFS below them */
@@ -36,11 +37,17 @@ typedef enum {
 WorkClass work_class(const char *name, Role role);
 /* Is it its critical time that tells of the host, not its own? */
 gboolean work_is_waited(const char *name, Role role);
+/* Is it all of its time that tells of the host, with what it calls? */
+gboolean work_is_whole(const char *name, Role role);
+/* A part of a call of its class that is such a one: only what was waited for in it counts besides. */
+gboolean work_is_beside(const char *name, Role role);
 /* Does its critical time say that a DataNode was waited for, of which nothing is heard? */
 gboolean work_waits_for_datanode(const char *name, Role role);
 const char *work_class_name(WorkClass class); /* "disk-read", ... */
 /* What is short on the host, for people: "disk", "network", "processor", "NameNode lock", ... */
 const char *work_class_layer(WorkClass class);
+/* Can the others tell what is usual? Of JournalNodes a majority is slow before anybody waits for one. */
+static inline gboolean work_class_has_peers(WorkClass class) { return class != WORK_JOURNAL; }
 /* A client's time at its ends of connections grows with any slow server: it says nothing while one is slow. */
 static inline gboolean work_class_is_clients(WorkClass class) {
     return class == WORK_CLIENT || class == WORK_CLIENT_NETWORK || class == WORK_SPARK;

@@ -45,8 +45,15 @@ static const Advice all[] = {
      "handlers "
      "(dfs.namenode.handler.count).",
      FOR(QUEUE) | FOR(PROCESSOR), ROLE_NAMENODE},
-    {"Look at the JournalNode's disk: iostat -x 1; dfs.journalnode.edits.dir on a disk of its own.",
-     FOR(DISK_WRITE) | FOR(PROCESSOR), ROLE_JOURNALNODE},
+    {"Look at the JournalNode's disk: iostat -x 1, dmesg, smartctl -a; put dfs.journalnode.edits.dir on a disk of its "
+     "own.",
+     FOR(JOURNAL), ROLE_JOURNALNODE},
+    {"Each sync waits for a majority of the JournalNodes: it is this one's disk because others are slow, too, or do not "
+     "answer. Look at all of them: plumb nodes, hdfs dfsadmin -report, the NameNode's log (\"Took ... ms to send a "
+     "batch\").",
+     FOR(JOURNAL), ROLE_JOURNALNODE},
+    {"Look at what else runs on the JournalNode's host: top, the JVM's garbage collection log.", FOR(PROCESSOR),
+     ROLE_JOURNALNODE},
     {"Look at this client's host: its link (ethtool, ip -s link) and what else runs there (top).",
      FOR(CLIENT) | FOR(CLIENT_NETWORK) | FOR(DISK_READ), ROLE_CLIENT},
     {"Keep tasks away from it: spark.excludeOnFailure.enabled=true, or stop its worker; spark.speculation=true runs "

@@ -48,6 +48,9 @@ typedef struct Reader {
 #define WAITS 0x100u
 /* Its critical time counts, not its own. */
 #define WAITED 0x200u
+/* All of its time counts, with what it calls; or it is a part of such a call. */
+#define WHOLE  0x400u
+#define BESIDE 0x800u
 
 static guint look_up(Reader *reader, guint32 function, guint32 role) {
     const guint64 key = (guint64)function << 3 | role;
@@ -58,6 +61,8 @@ static guint look_up(Reader *reader, guint32 function, guint32 role) {
         known = 1 + work_class(name, (Role)role);
         if (work_waits_for_datanode(name, (Role)role)) known |= WAITS;
         if (work_is_waited(name, (Role)role)) known |= WAITED;
+        if (work_is_whole(name, (Role)role)) known |= WHOLE;
+        if (work_is_beside(name, (Role)role)) known |= BESIDE;
         g_hash_table_insert(reader->classes, GSIZE_TO_POINTER((gsize)key), GUINT_TO_POINTER(known));
     }
     reader->last = key;
@@ -87,8 +92,8 @@ static gboolean find_node(Reader *reader, guint32 host, guint32 *node) {
 
 static gboolean find_job(Reader *reader, const ClusterJob *job, WorkClass class, guint32 *number) {
     Cluster *cluster = reader->cluster;
-    G_STATIC_ASSERT(WORK_CLASSES <= 16);
-    const gsize key = (((gsize)job->function << 3 | job->role) << 7 | (gsize)(job->size_power + 1)) << 4 | class;
+    G_STATIC_ASSERT(WORK_CLASSES <= 32);
+    const gsize key = (((gsize)job->function << 3 | job->role) << 7 | (gsize)(job->size_power + 1)) << 5 | class;
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->jobs, GSIZE_TO_POINTER(key)));
     if (known == 0) {
         if (!has_place(reader, cluster->grid->n_jobs + 1, cluster->grid->n_nodes)) return FALSE;
@@ -123,6 +128,13 @@ static Observation observation_waited(const CallFigures *figures, WorkClass clas
     observation.mean = observation.tail = (float)log(mean + shortest);
     observation.self_ns = figures->critical_ns;
     return observation;
+}
+
+/* Of a call whose parts are recorded for some of many alone, all counts. */
+static Observation observation_whole(const CallFigures *figures) {
+    CallFigures whole = *figures;
+    whole.self_ns = figures->total_ns;
+    return observation_of(&whole);
 }
 
 /* What readers waited for when the DataNode had put a block into its socket is critical time of its last transfer,
@@ -177,7 +189,7 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
     const guint known = look_up(reader, key->object, key->role);
-    const WorkClass class = (WorkClass)((known & ~(WAITS | WAITED)) - 1);
+    const WorkClass class = (WorkClass)((known & ~(WAITS | WAITED | WHOLE | BESIDE)) - 1);
     const gboolean is_datanode = key->role == ROLE_DATANODE, waits = known & WAITS;
     if (key->host == 0 || (class == WORK_NONE && !is_datanode && !waits)) return TRUE;
     if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
@@ -196,15 +208,18 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     if (class == WORK_NONE) return TRUE;
 
     const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
-    Observation observation = known & WAITED ? observation_waited(&figures, class) : observation_of(&figures);
+    Observation observation = known & WAITED  ? observation_waited(&figures, class)
+                              : known & WHOLE ? observation_whole(&figures)
+                                              : observation_of(&figures);
     observation.node = node;
     if (class == WORK_TRANSFER) {
         Observation delivery = observation_delivery(&figures, &observation);
         add_observation(reader, &job, WORK_DELIVERY, &delivery);
     }
     if (!add_observation(reader, &job, class, &observation)) return TRUE;
+    if (known & BESIDE) node_grid_beside(cluster->grid, observation.job);
     if (is_datanode) node_grid_hear(cluster->grid, node, observation.calls);
-    if ((double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
+    if (!(known & WHOLE) && (double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
         g_array_index(reader->nested, gboolean, observation.job) = TRUE;
     if (key->bucket * NS_PER_MINUTE >= cluster->period.since_ns) cluster->calls += figures.calls;
     return TRUE;

@@ -91,10 +91,10 @@ static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *v
         const json_t *more = json_object_get(object, "more_ns");
         const char *pace = json_string_value(json_object_get(object, "pace"));
         all_normal = all_normal && g_strcmp0(pace, pace_name(PACE_NORMAL)) == 0;
-        /* Since when is asked of what may be slow only: the answer costs as much as that of "nodes". */
-        if (i < COMPARED && g_strcmp0(pace, pace_name(PACE_NORMAL)) != 0 &&
-            !suspect_add_standing(suspect, standing, object, error))
-            return FALSE;
+        /* Since when is asked of what may be slow only: the answer costs as much as that of "nodes". Of JournalNodes
+         * others are slow, too, when one is waited for. */
+        const gboolean may_be_slow = g_strcmp0(pace, pace_name(PACE_NORMAL)) != 0 || suspect->role == ROLE_JOURNALNODE;
+        if (i < COMPARED && may_be_slow && !suspect_add_standing(suspect, standing, object, error)) return FALSE;
         if (g_strcmp0(pace, pace_name(PACE_SLOW)) != 0 || json_integer_value(more) < most_ns) continue;
         most_ns = json_integer_value(more);
         reason = object;

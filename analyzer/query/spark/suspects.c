@@ -241,7 +241,9 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
 /* The classes of work that need the resource. */
 static guint32 classes_of(HdfsResource resource) {
     switch (resource) {
-    case HDFS_DISK: return 1u << WORK_DISK_READ | 1u << WORK_DISK_WRITE | 1u << WORK_TRANSFER | 1u << WORK_EDIT_LOG;
+    case HDFS_DISK:
+        return 1u << WORK_DISK_READ | 1u << WORK_DISK_WRITE | 1u << WORK_TRANSFER | 1u << WORK_EDIT_LOG |
+               1u << WORK_JOURNAL;
     case HDFS_NETWORK:
     case HDFS_SOCKET:
         return 1u << WORK_NETWORK | 1u << WORK_SENDING | 1u << WORK_DELIVERY | 1u << WORK_TRANSFER |

@@ -47,7 +47,7 @@ static void put_class(HdfsReader *reader, guint32 name, FactsNode *node) {
         g_hash_table_insert(reader->classes, key, GUINT_TO_POINTER(known));
     }
     node->class = (CallClass)((known - 1) & 0xff);
-    node->does = (guint8)((known - 1) >> 8);
+    node->does = (guint16)((known - 1) >> 8);
 }
 
 /* What is no number is 0. */
