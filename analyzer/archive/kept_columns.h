@@ -1,6 +1,6 @@
 /* What records are stored without, because the operator chose so: ids of spans, annotations, notes. Statistics are
- * taken before and lose nothing; so the annotations "bytes", "stream" and "exclusiveNs", from which they
- * can be computed anew, always stay.
+ * taken before and lose nothing; so the annotations "bytes", "stream", "exclusiveNs", "exception" and "error", from
+ * which they can be computed anew, always stay.
  *
  * Ids are left out of the record, but lie beside it (family 'ids') for as long as late spans must find their parents,
  * and repeated ones, or a journal that is replayed, must be recognised. kept_ids.h ends that. From then on a

@@ -147,7 +147,8 @@ static gint compare_lines(gconstpointer a, gconstpointer b) {
 static gboolean is_comparable(StoreIter *iter) {
     StatsKey key;
     g_assert_true(stats_key_parse(store_iter_key(iter), &key));
-    return !stats_value_empty(store_iter_value(iter)) && (key.kind == STATS_FUNCTION || key.cell != 0);
+    return !stats_value_empty(store_iter_value(iter)) &&
+           (key.kind == STATS_FUNCTION || key.kind == STATS_FAILED || key.cell != 0);
 }
 
 GPtrArray *fixture_dump(Fixture *fixture) {

@@ -119,6 +119,7 @@ static void assert_columns(Case *c, const GByteArray *spans, const KeptColumns *
         while (span_next_annotation(&cursor, &annotation)) {
             if (!(keep->dropped & DROPPED_ANNOTATIONS) || annotation.key == c->world.bytes_key) continue;
             if (annotation.key == c->world.stream_key || annotation.key == c->world.computed_key) continue;
+            if (annotation.key == c->world.exception_key || annotation.key == c->world.error_key) continue;
             g_assert_cmpuint(annotation.key, ==, c->world.path_key);
             g_assert_nonnull(keep->keys[0]);
         }

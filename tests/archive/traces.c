@@ -40,6 +40,8 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
     world->path_key = must_intern(dict, "path");
     world->stream_key = must_intern(dict, "stream");
     world->computed_key = must_intern(dict, "exclusiveNs");
+    world->exception_key = must_intern(dict, "exception");
+    world->error_key = must_intern(dict, "error");
     world->mirror = must_intern(dict, "PacketReceiver#mirrorPacketTo");
     world->send = must_intern(dict, "DataStreamer#writeTo");
     world->ask = must_intern(dict, "BlockReaderRemote#new");
@@ -73,6 +75,8 @@ static void append_extras(TestWorld *world, SpanBuilder *builder) {
         int length = g_snprintf(text, sizeof text, "%u", pick(world, 2 * NS_PER_MS));
         span_builder_annotation(builder, world->computed_key, text, (guint32)length);
     }
+    if (pick(world, 12) == 0) span_builder_annotation(builder, world->exception_key, "java.io.IOException", 19);
+    if (pick(world, 12) == 0) span_builder_annotation(builder, world->error_key, "false", 5);
     if (pick(world, 8) == 0) span_builder_note(builder, pick_ns(world, NS_PER_SEC), "waited", 6);
 }
 

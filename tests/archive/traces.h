@@ -10,7 +10,7 @@ typedef struct TestWorld {
     guint32 ask;                   /* BlockReaderRemote#new */
     guint32 answers;               /* PacketResponder#run */
     guint32 tracers[8];
-    guint32 bytes_key, path_key, stream_key, computed_key;
+    guint32 bytes_key, path_key, stream_key, computed_key, exception_key, error_key;
 } TestWorld;
 
 /* Interns every string that the traces can use, in a fixed order: two stores made so have the same dictionary. */

@@ -200,6 +200,15 @@ static void take_away(ArchiveWriter *writer, const StoredTrace *stored, const Tr
     stats_group_add_pattern(writer->taken, &trace);
 }
 
+/* Those of the last part that failed, where they were counted apart. */
+static void retract_failed(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
+    if ((stored->last.flags & TRACE_FAILURES) == 0) return;
+    failure_keys_look(&writer->failure_keys, writer->archive->dict);
+    failed_calls_find(&writer->failure_keys, old->tree, writer->failed);
+    const StatsTrace trace = version_stats(old, stored->last.pattern);
+    stats_group_retract_failed(writer->stats, &trace, writer->failed);
+}
+
 /* What the last part has lost for good. */
 static guint32 lost_before(const StoredTrace *stored) {
     return stored->ids_gone ? stored->last.dropped : stored->last.dropped & ~(guint32)DROPPED_IDS;
@@ -253,13 +262,16 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
     version_count_in(archive, old, stored->last.pattern, TRUE);
     versions_compare(old, stored->last.pattern, &joined, number, (Bytes){spans->data, spans->len});
     stats_group_retract_functions(writer->stats, old->tree, old->times, old->shared);
+    retract_failed(writer, stored, old);
     take_away(writer, stored, old);
     writer->change.spans += (gint64)joined.tree->n_spans - old->tree->n_spans;
     version_clear(old);
     group_put_record(writer, &place, &joined, number);
     stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
-    const StatsTrace trace = version_stats(&joined, number);
+    StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
+    if ((stored->last.flags & TRACE_FAILURES) == 0) trace.shared = NULL;
+    stats_group_add_failed(writer->stats, &trace, writer->failed);
 
     if (second != old_second) {
         LayoutKey key = trace_key(&(TraceKey){old_second, stored->trace_id, (guint16)place.part});
@@ -274,7 +286,8 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
 static gboolean flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
     g_auto(TraceVersion) same = {.tree = NULL};
     if (!version_stored(writer, stored, &same, error)) return FALSE;
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE, TRUE}, &same,
+    const guint32 flags = TRACE_PART | (stored->last.flags & TRACE_FAILURES);
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, flags, lost_before(stored), FALSE, TRUE}, &same,
                      stored->last.pattern);
     return TRUE;
 }

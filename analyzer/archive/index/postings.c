@@ -59,8 +59,8 @@ struct Postings {
     SeenTerm *seen; /* at most half full */
     LastValue values[LAST_VALUES];
     LastTracer tracers[LAST_TRACERS];
-    guint32 error_keys[POSTINGS_ERROR_KEYS];
-    GArray *errors; /* ErrorSpan */
+    FailureKeys failure_keys;
+    GArray *failed; /* guint32: nodes of the record at hand */
 };
 
 Postings *postings_new(const Lookup *lookup) {
@@ -68,8 +68,8 @@ Postings *postings_new(const Lookup *lookup) {
     postings->processes.lookup = lookup;
     postings->list = g_array_new(FALSE, FALSE, sizeof(Posting));
     postings->seconds = g_array_new(FALSE, FALSE, sizeof(guint32));
-    postings->errors = g_array_new(FALSE, FALSE, sizeof(ErrorSpan));
-    for (guint i = 0; i < POSTINGS_ERROR_KEYS; i++) postings->error_keys[i] = G_MAXUINT32;
+    postings->failed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    failure_keys_init(&postings->failure_keys);
     postings->seen_slots = postings->seen_room = SEEN_FIRST;
     postings->seen = g_new0(SeenTerm, SEEN_FIRST);
     return postings;
@@ -79,17 +79,14 @@ void postings_free(Postings *postings) {
     if (postings == NULL) return;
     g_array_unref(postings->list);
     g_array_unref(postings->seconds);
-    g_array_unref(postings->errors);
+    g_array_unref(postings->failed);
     g_free(postings->seen);
     g_free(postings);
 }
 
-/* A span's key may be 0, too, that of the empty text. */
-void postings_set_error_keys(Postings *postings, const guint32 keys[POSTINGS_ERROR_KEYS]) {
-    for (guint i = 0; i < POSTINGS_ERROR_KEYS; i++) postings->error_keys[i] = keys[i] != 0 ? keys[i] : G_MAXUINT32;
-}
+void postings_set_failure_keys(Postings *postings, const FailureKeys *keys) { postings->failure_keys = *keys; }
 
-GArray *postings_errors(Postings *postings) { return postings->errors; }
+const GArray *postings_failed(const Postings *postings) { return postings->failed; }
 
 gsize postings_size_bytes(const Postings *postings) {
     return postings->list->len * sizeof(Posting) + postings->seconds->len * sizeof(guint32);
@@ -175,21 +172,16 @@ static void add_value(Postings *postings, const TraceKey *key, const SpanAnnotat
     while (path_next(&at, end, &component, &length)) add_term(postings, key, term_component(component, length));
 }
 
-/* OpenTelemetry and Zipkin also say of a call that it is none. */
-static inline gboolean is_error(const Postings *postings, const SpanAnnotation *annotation) {
-    if (annotation->key != postings->error_keys[0] && annotation->key != postings->error_keys[1]) return FALSE;
-    return annotation->length != 5 || memcmp(annotation->value, "false", 5) != 0;
-}
-
-static void add_span(Postings *postings, const TraceKey *key, const SpanRec *span, guint32 node) {
+/* key: NULL: without its terms. TRUE: the call failed. */
+static gboolean add_span(Postings *postings, const TraceKey *key, const SpanRec *span) {
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
-    gboolean error = FALSE;
+    gboolean failed = FALSE;
     while (span_next_annotation(&cursor, &annotation)) {
-        error |= is_error(postings, &annotation);
-        add_value(postings, key, &annotation);
+        failed |= is_failure(&postings->failure_keys, &annotation);
+        if (key != NULL) add_value(postings, key, &annotation);
     }
-    if (error) g_array_append_vals(postings->errors, &(ErrorSpan){span->name, span->tracer, node}, 1);
+    return failed;
 }
 
 static void add_tracer(Postings *postings, const TraceKey *key, guint32 tracer) {
@@ -210,6 +202,7 @@ static void overflow(Postings *postings, const TraceKey *key) {
 static void record_begin(Postings *postings) {
     postings->record = postings->list->len;
     postings->n_seen = 0;
+    g_array_set_size(postings->failed, 0);
     seen_begin(postings, SEEN_FIRST);
     if (++postings->record_turn != 0) return;
     memset(postings->values, 0, sizeof postings->values);
@@ -224,13 +217,17 @@ void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, cons
     add_term(postings, key, term_pattern(pattern));
     add_term(postings, key, term_duration(term_duration_step(tree->end_ns - tree->begin_ns)));
     guint32 tracer = 0;
-    for (guint32 i = 1; i < tree->n_nodes && !too_many(postings); i++) {
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
-        if (listed == NULL && i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
-        if (span == NULL || (listed != NULL && listed[i] != 0)) continue;
-        if (span->tracer != tracer) add_tracer(postings, key, span->tracer);
-        tracer = span->tracer;
-        if (span->n_annotations > 0) add_span(postings, key, span, i);
+        if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
+        if (span == NULL) continue;
+        const gboolean terms = (listed == NULL || listed[i] == 0) && !too_many(postings);
+        if (terms && span->tracer != tracer) {
+            add_tracer(postings, key, span->tracer);
+            tracer = span->tracer;
+        }
+        if (span->n_annotations > 0 && add_span(postings, terms ? key : NULL, span))
+            g_array_append_val(postings->failed, i);
     }
     if (too_many(postings)) overflow(postings, key);
 }

@@ -4,6 +4,7 @@
  * record by it looks whether it is what was asked for. So it is only ever added to. */
 #pragma once
 
+#include "analyzer/archive/index/failed_calls.h"
 #include "analyzer/archive/index/terms.h"
 #include "analyzer/archive/tables/layout.h"
 #include "analyzer/calltree/lookup.h"
@@ -24,15 +25,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Postings, postings_free)
 void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree, const guint8 *listed);
 gsize postings_size_bytes(const Postings *postings);
 
-/* Annotations are looked at here, so errors are found here, too: spans with an annotation of one of these keys
- * (dictionary ids, 0: none) whose value is not "false". Each is listed once, until the reader empties the list. */
-#define POSTINGS_ERROR_KEYS 2u
-typedef struct ErrorSpan {
-    guint32 name, tracer; /* as in SpanRec */
-    guint32 node;         /* of the record's tree */
-} ErrorSpan;
-void postings_set_error_keys(Postings *postings, const guint32 keys[POSTINGS_ERROR_KEYS]);
-GArray *postings_errors(Postings *postings); /* ErrorSpan */
+/* Annotations are looked at here, so calls that failed are found here, too. */
+void postings_set_failure_keys(Postings *postings, const FailureKeys *keys);
+/* Those of the record that was added last, listed ones included: nodes of its tree (guint32), ascending. */
+const GArray *postings_failed(const Postings *postings);
 
 /* Puts everything into the batch, in order of keys, and forgets it. */
 void postings_move(Postings *postings, StoreBatch *batch);

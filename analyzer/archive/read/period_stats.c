@@ -133,6 +133,8 @@ static gboolean skip_to(const Reading *reading, const StatsKey *at, StatsKey *to
     return TRUE;
 }
 
+static gboolean is_of_function(StatsKind kind) { return kind == STATS_FUNCTION || kind == STATS_FAILED; }
+
 /* What to do with a stored value. FALSE: stop, with *error or without. */
 typedef gboolean (*ValueVisit)(void *arg, const StatsKey *key, Bytes value, GError **error);
 
@@ -191,7 +193,7 @@ static gboolean walk_range(Reading *reading, const Range *range, GError **error)
             continue;
         }
 
-        gboolean role = reading->kind != STATS_FUNCTION || filter->role < 0 || key.role == (guint32)filter->role;
+        gboolean role = !is_of_function(reading->kind) || filter->role < 0 || key.role == (guint32)filter->role;
         if (role && !range->visit(range->arg, &key, store_iter_value(iter), error)) return FALSE;
         if (reading->stopped) return TRUE;
         slice_trim(reading);
@@ -288,7 +290,7 @@ static gboolean take_value(void *arg, const StatsKey *key, Bytes value, GError *
         return stats_value_weigh(value, weigh_node, reading) || malformed_row(error);
     }
     if (key->kind == STATS_PATTERN) return add_pattern(reading, key, value, error);
-    if (key->kind == STATS_FUNCTION) return add_row(reading, key, value, error);
+    if (is_of_function(key->kind)) return add_row(reading, key, value, error);
     allowance_charge(value.size_bytes + TAKEN_BYTES);
     g_hash_table_replace(reading->taken, pattern_row_key(key), g_bytes_new(value.data, value.size_bytes));
     return TRUE;
@@ -457,8 +459,12 @@ gboolean archive_stats_minutes(Archive *archive, const StatsMinutes *minutes, St
                        .arg = arg};
     snapshot_take(archive, families, G_N_ELEMENTS(families), &reading.snapshot);
     gboolean ok = TRUE;
-    for (guint i = 0; ok && i < minutes->n && !reading.stopped; i++)
+    for (guint i = 0; ok && i < minutes->n && !reading.stopped; i++) {
+        reading.kind = STATS_FAILED;
         ok = read_level(&reading, LEVEL_MINUTE, minutes->list[i], minutes->list[i] + 1, error);
+        reading.kind = STATS_FUNCTION;
+        ok = ok && read_level(&reading, LEVEL_MINUTE, minutes->list[i], minutes->list[i] + 1, error);
+    }
     snapshot_clear(&reading.snapshot);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/idset.h"
+#include "analyzer/archive/index/failed_calls.h"
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/verify/row_check.h"
@@ -36,6 +37,8 @@ typedef struct Verify {
     StatsGroup *group;
     GByteArray *spans;
     GPtrArray *list;
+    FailureKeys failure_keys;
+    GArray *failed; /* guint32: nodes of the trace at hand whose calls failed */
     StoredTotals totals;
     AccountTable *accounts;       /* what is stored, by process */
     GHashTable *incomplete_parts; /* ids of traces in parts, one of them incomplete */
@@ -66,11 +69,12 @@ static void row_difference(void *arg, const StatsKey *key, const char *what) {
         return;
     }
     const char *rows = key->cell == 0 ? "row" : "rows by host";
-    if (key->kind != STATS_FUNCTION) {
+    if (key->kind == STATS_PATTERN || key->kind == STATS_TAKEN) {
         difference(verify, "%s of pattern %u, %s %u, cell %u: %s", rows, key->object, levels[key->level], key->bucket,
                    key->cell, what);
     } else {
-        difference(verify, "%s of function \"%s\" (%s), %s %u, cell %u: %s", rows,
+        difference(verify, "%s of %sfunction \"%s\" (%s), %s %u, cell %u: %s", rows,
+                   key->kind == STATS_FAILED ? "failed calls of " : "",
                    dict_text(verify->archive->dict, key->object, NULL), role_name((Role)key->role), levels[key->level],
                    key->bucket, key->cell, what);
     }
@@ -216,6 +220,13 @@ static void count_trace(Verify *verify, const TraceKey *key, const TraceSummary 
         g_hash_table_add(verify->incomplete_parts, g_memdup2(&key->trace_id, sizeof key->trace_id));
 }
 
+/* Older programs did not count them apart. */
+static void add_failed(Verify *verify, const TraceSummary *summary, const StatsTrace *trace) {
+    if ((summary->flags & TRACE_FAILURES) == 0) return;
+    failed_calls_find(&verify->failure_keys, trace->tree, verify->failed);
+    stats_group_add_failed(verify->group, trace, verify->failed);
+}
+
 static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, GError **error) {
     g_autoptr(GError) bad = NULL;
     TraceSummary summary;
@@ -254,6 +265,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
 
     const StatsTrace trace = version_stats(&version, summary.pattern);
     stats_group_add(verify->group, &trace);
+    add_failed(verify, &summary, &trace);
     if (stats_group_size_bytes(verify->group) > GROUP_BYTES) take_group(verify);
     return key->part != 0 || (summary.flags & TRACE_PART) == 0 || check_parts(verify, key->trace_id, error);
 }
@@ -423,6 +435,9 @@ static void verify_begin(Verify *verify) {
     verify->group = stats_group_new(&archive->lookup, TRUE);
     verify->spans = g_byte_array_new();
     verify->list = g_ptr_array_new();
+    verify->failed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    failure_keys_init(&verify->failure_keys);
+    failure_keys_look(&verify->failure_keys, archive->dict);
     verify->accounts = account_table_new();
     verify->incomplete_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
@@ -451,6 +466,7 @@ static void verify_end(Verify *verify) {
     stats_group_free(verify->group);
     g_byte_array_unref(verify->spans);
     g_ptr_array_unref(verify->list);
+    g_array_unref(verify->failed);
     account_table_free(verify->accounts);
     g_hash_table_unref(verify->incomplete_parts);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/index/failed_calls.h"
 
 /* What to leave out of a record, worked out for one tree. */
 typedef struct ColumnCut {
@@ -12,5 +13,5 @@ typedef struct ColumnCut {
 } ColumnCut;
 
 /* Puts shortened copies in the place of the tree's spans, until columns_restore(). */
-void columns_cut(Archive *archive, CallTree *tree, ColumnCut *cut);
+void columns_cut(Archive *archive, const FailureKeys *failures, CallTree *tree, ColumnCut *cut);
 void columns_restore(CallTree *tree, ColumnCut *cut);

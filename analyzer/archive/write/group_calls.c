@@ -1,16 +1,11 @@
 #include "analyzer/archive/write/group_calls.h"
 
-#include <string.h>
-
 #include "analyzer/calltree/interval.h"
 
 /* Of one trace in so many all calls may be examples, and of those that took so long, but only its first calls. */
 #define EXAMPLE_SHIFT     60u /* 1 in 16 */
 #define EXAMPLE_LONG_NS   NS_PER_SEC
 #define EXAMPLE_NODES_MAX 1000u
-
-/* Ours, OpenTelemetry's and Zipkin's. */
-static const char *const error_names[POSTINGS_ERROR_KEYS] = {"exception", "error"};
 
 void group_calls_init(GroupCalls *calls, const Archive *archive) {
     *calls = (GroupCalls){.visitor = &archive->options.stored, .processes = {.lookup = &archive->lookup}};
@@ -30,27 +25,14 @@ void group_calls_clear(GroupCalls *calls) {
 
 static gboolean wanted(const GroupCalls *calls) { return calls->visitor->visit != NULL; }
 
-void group_calls_watch(GroupCalls *calls, const Archive *archive, Postings *postings) {
-    if (!wanted(calls) || calls->dict_size == dict_size(archive->dict)) return;
-    calls->dict_size = dict_size(archive->dict);
-    for (guint i = 0; i < POSTINGS_ERROR_KEYS; i++)
-        if (calls->error_keys[i] == 0)
-            calls->error_keys[i] = dict_find(archive->dict, error_names[i], strlen(error_names[i]));
-    postings_set_error_keys(postings, calls->error_keys);
-}
-
-void group_calls_drop_errors(Postings *postings) { g_array_set_size(postings_errors(postings), 0); }
-
-void group_calls_take_errors(GroupCalls *calls, Postings *postings, const guint8 *counted) {
-    GArray *found = postings_errors(postings);
-    for (guint i = 0; i < found->len; i++) {
-        const ErrorSpan *span = &g_array_index(found, ErrorSpan, i);
-        if (counted != NULL && counted[span->node] != 0) continue;
-        const ProcessEntry *process = process_of(&calls->processes, span->tracer);
-        const ErrorCall error = {span->name, process->role, process->host};
+void group_calls_add_errors(GroupCalls *calls, const CallTree *tree, const GArray *failed, const guint8 *counted) {
+    for (guint i = 0; i < failed->len && wanted(calls); i++) {
+        const guint32 node = g_array_index(failed, guint32, i);
+        if (counted != NULL && counted[node] != 0) continue;
+        const ProcessEntry *process = process_of(&calls->processes, tree->span[node]->tracer);
+        const ErrorCall error = {tree->span[node]->name, process->role, process->host};
         g_array_append_val(calls->calls.errors, error);
     }
-    group_calls_drop_errors(postings);
 }
 
 void group_calls_add_examples(GroupCalls *calls, guint64 trace_id, const CallTree *tree) {

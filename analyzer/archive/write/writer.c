@@ -59,6 +59,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->slot = slot_take(archive, &writer->accounts);
     account_draft_init(&writer->draft);
     group_calls_init(&writer->calls, archive);
+    failure_keys_init(&writer->failure_keys);
 
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
@@ -66,6 +67,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->index = g_byte_array_new();
     writer->ids = g_byte_array_new();
     writer->record = g_byte_array_new();
+    writer->failed = g_array_new(FALSE, FALSE, sizeof(guint32));
     return writer;
 }
 
@@ -96,6 +98,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     g_byte_array_unref(writer->index);
     g_byte_array_unref(writer->ids);
     g_byte_array_unref(writer->record);
+    g_array_unref(writer->failed);
     g_free(writer);
 }
 
@@ -115,7 +118,7 @@ static void record_append(ArchiveWriter *writer, const PartPlace *place, const T
                           RecordHead *head) {
     Archive *archive = writer->archive;
     ColumnCut cut;
-    columns_cut(archive, version->tree, &cut);
+    columns_cut(archive, &writer->failure_keys, version->tree, &cut);
     head->dropped = place->dropped | cut.dropped | (archive->options.keep.dropped & DROPPED_IDS);
     if ((head->dropped & DROPPED_IDS) && !(place->dropped & DROPPED_IDS)) {
         g_byte_array_set_size(writer->ids, 0);
@@ -138,22 +141,30 @@ guint32 group_count_in(ArchiveWriter *writer, TraceVersion *version) {
     return number;
 }
 
+/* Of one that was stored with the very same calls, they are counted already, or by an older program not at all. */
+static void note_failed(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version) {
+    g_array_set_size(writer->failed, 0);
+    const GArray *found = postings_failed(writer->postings);
+    if (place->again || found->len == 0) return;
+    g_array_append_vals(writer->failed, found->data, found->len);
+    group_calls_add_errors(&writer->calls, version->tree, writer->failed, version->shared);
+}
+
 void group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version, guint32 number) {
+    TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
+    failure_keys_look(&writer->failure_keys, writer->archive->dict);
+    postings_set_failure_keys(writer->postings, &writer->failure_keys);
+    postings_add(writer->postings, &at, number, version->tree, place->replaces ? version->shared : NULL);
+    note_failed(writer, place, version);
+
     RecordHead head = {.pattern_number = number,
                        .with_shape = pattern_is_mixed(number),
                        .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0) |
-                                times_rule_flags(version->rule),
+                                (writer->failed->len > 0 ? TRACE_FAILURES : 0) | times_rule_flags(version->rule),
                        .part = place->part};
     record_append(writer, place, version, &head);
-    TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
     LayoutKey key = trace_key(&at);
     puts_add(&writer->records, &key);
-    group_calls_watch(&writer->calls, writer->archive, writer->postings);
-    postings_add(writer->postings, &at, number, version->tree, place->replaces ? version->shared : NULL);
-    if (place->again)
-        group_calls_drop_errors(writer->postings);
-    else
-        group_calls_take_errors(&writer->calls, writer->postings, version->shared);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
 }
 
@@ -195,6 +206,7 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
         group_put_record(writer, &place, &version, number);
         const StatsTrace trace = version_stats(&version, number);
         stats_group_add(writer->stats, &trace);
+        stats_group_add_failed(writer->stats, &trace, writer->failed);
         group_calls_add_examples(&writer->calls, place.trace_id, version.tree);
         index_set(writer->index, place.part, trace_second(version.tree->begin_ns));
         writer->change.spans += version.tree->n_spans;

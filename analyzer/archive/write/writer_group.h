@@ -35,6 +35,7 @@ struct ArchiveWriter {
     guint64 pending_spans;     /* given since the last commit */
     gboolean replaying;
     GroupCalls calls;
+    FailureKeys failure_keys;
 
     /* Scratch, to spare allocations. */
     GPtrArray *given;   /* the spans of one trace, as they came */
@@ -43,13 +44,14 @@ struct ArchiveWriter {
     GByteArray *index;  /* value of the trace's index entry */
     GByteArray *ids;    /* of a record that is kept without */
     GByteArray *record; /* the one at hand */
+    GArray *failed;     /* guint32: nodes of its tree whose calls failed */
 };
 
 /* What join.c shares with writer.c. */
 typedef struct PartPlace {
     guint64 trace_id;
     guint part;
-    guint32 flags;   /* TRACE_PART or 0 */
+    guint32 flags;   /* TRACE_PART or 0; of one that was stored with the very same calls TRACE_FAILURES, too */
     guint32 dropped; /* what its spans have lost before; DROPPED_IDS: their ids are made up */
     /* A stored record of the same key goes, which has the calls that version->shared tells: their terms are listed. */
     gboolean replaces;
@@ -62,7 +64,7 @@ static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from
 gsize spans_bytes(const GPtrArray *spans);
 /* Under which number a record that comes into the group is counted; what comes of it is in the version. */
 guint32 group_count_in(ArchiveWriter *writer, TraceVersion *version);
-/* Puts the record into the group. */
+/* Puts the record into the group, and finds writer->failed. */
 void group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version, guint32 number);
 /* Spans that no stored record joins become parts of their own, from place.part on. Returns whether one of them is
  * incomplete. */

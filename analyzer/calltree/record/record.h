@@ -23,6 +23,7 @@ typedef enum {
     TRACE_SENDERS = 1 << 10,
     TRACE_ROOTS = 1 << 11,
     TRACE_VOTES = 1 << 12,
+    TRACE_FAILURES = 1 << 13, /* calls of it failed, and are counted in rows of their own (STATS_FAILED) */
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */

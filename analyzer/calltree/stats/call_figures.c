@@ -65,3 +65,29 @@ gboolean stats_hosts_figures(const StatsHosts *hosts, CallFigures *figures) {
     figures->critical_ns = counters[COUNT_CRITICAL];
     return TRUE;
 }
+
+static gboolean row_figures(StatsRow *row, CallFigures *figures) {
+    guint32 node;
+    *figures = (CallFigures){.calls = 0};
+    if (stats_row_size(row) == 0) return TRUE;
+
+    NodeStats *stats = stats_row_at(row, 0, &node);
+    Dist *duration = &stats->duration;
+    *figures = (CallFigures){.calls = duration->count,
+                             .total_ns = duration->sum,
+                             .squares_ns2 = ldexp((double)duration->squares_hi, 64) + (double)duration->squares_lo,
+                             .q95_ns = duration->count > 0 ? dist_quantile(duration, QUANTILE) : 0,
+                             .self_ns = stats->self_ns,
+                             .critical_ns = stats->critical_ns,
+                             .byte_calls = stats->bytes.count,
+                             .bytes = stats->bytes.sum};
+    return TRUE;
+}
+
+gboolean stats_hosts_figures_without(const StatsHosts *hosts, Bytes failed, CallFigures *figures) {
+    g_autoptr(StatsRow) row = stats_row_new(), without = stats_row_new();
+    StatsHosts taken = *hosts;
+    taken.row = failed;
+    return !hosts->sums && stats_hosts_merge(hosts, row) && stats_hosts_merge(&taken, without) &&
+           stats_row_take(row, without) && row_figures(row, figures);
+}

@@ -14,3 +14,6 @@ typedef struct CallFigures {
 
 /* Of the current host. FALSE: malformed, or a row of a pattern. */
 gboolean stats_hosts_figures(const StatsHosts *hosts, CallFigures *figures);
+/* The same without some of its calls: 'failed' are the bytes of the row of those (STATS_FAILED). Rows are built for it.
+ * FALSE, too, when these are not among its calls. */
+gboolean stats_hosts_figures_without(const StatsHosts *hosts, Bytes failed, CallFigures *figures);

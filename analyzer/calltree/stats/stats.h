@@ -15,8 +15,9 @@
 #include "analyzer/calltree/stats/node_stats.h"
 #include "analyzer/calltree/times.h"
 
-/* STATS_TAKEN: what was taken away from rows of all hosts of patterns, because the trace has changed. */
-typedef enum { STATS_FUNCTION, STATS_PATTERN, STATS_TAKEN, STATS_KINDS } StatsKind;
+/* STATS_TAKEN: what was taken away from rows of all hosts of patterns, because the trace has changed. STATS_FAILED: of
+ * the calls in a function's row those that failed, in a row of the same form. */
+typedef enum { STATS_FUNCTION, STATS_PATTERN, STATS_TAKEN, STATS_FAILED, STATS_KINDS } StatsKind;
 typedef enum { LEVEL_MINUTE, LEVEL_HOUR, LEVEL_DAY, LEVEL_COUNT } StatsLevel;
 
 typedef struct StatsKey {

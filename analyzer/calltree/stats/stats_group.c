@@ -218,12 +218,22 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
     }
 }
 
-static void add_function(StatsGroup *group, const SpanRec *span, Call *call, guint32 how) {
+/* Calls of a trace on their way to rows of functions. */
+typedef struct Calls {
+    const CallTree *tree;
+    const TreeTimes *times;
+    const guint8 *shared;
+    guint32 bytes_key;
+    guint32 role_bits; /* beside the roles */
+} Calls;
+
+static void add_function(StatsGroup *group, const Calls *calls, guint32 node, Call *call, guint32 how) {
+    const SpanRec *span = calls->tree->span[node];
     TracerEntry process = tracer_entry(group, span->tracer);
     Target target = {
         .pattern = NOTHING,
         .node = NOTHING,
-        .function = function_row(group, span, process.role),
+        .function = function_row(group, span, process.role | calls->role_bits),
         .how = how,
     };
     call->target = target_number(group, &target);
@@ -232,24 +242,39 @@ static void add_function(StatsGroup *group, const SpanRec *span, Call *call, gui
 
 static inline guint8 shared_of(const guint8 *shared, guint32 node) { return shared != NULL ? shared[node] : 0; }
 
+static void add_call(StatsGroup *group, const Calls *calls, guint32 node) {
+    const guint8 how = shared_of(calls->shared, node);
+    if (calls->tree->span[node] == NULL || (how & CALL_SAME_PLACE)) return;
+    Call call = call_place(calls->tree, calls->times, node);
+    if (how == 0) call_own(&call, calls->tree->span[node], calls->bytes_key);
+    add_function(group, calls, node, &call, how != 0 ? TARGET_PLACE : 0);
+}
+
+static void retract_call(StatsGroup *group, const Calls *calls, guint32 node) {
+    if (calls->tree->span[node] == NULL || (shared_of(calls->shared, node) & CALL_SAME_PLACE)) return;
+    Call call = call_place(calls->tree, calls->times, node);
+    add_function(group, calls, node, &call, TARGET_PLACE | TARGET_NEGATIVE);
+}
+
 void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *shared) {
-    guint32 bytes_key = bytes_key_of(group);
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
-        guint8 how = shared_of(shared, i);
-        if (tree->span[i] == NULL || (how & CALL_SAME_PLACE)) continue;
-        Call call = call_place(tree, times, i);
-        if (how == 0) call_own(&call, tree->span[i], bytes_key);
-        add_function(group, tree->span[i], &call, how != 0 ? TARGET_PLACE : 0);
-    }
+    const Calls calls = {tree, times, shared, bytes_key_of(group), 0};
+    for (guint32 i = 1; i < tree->n_nodes; i++) add_call(group, &calls, i);
 }
 
 void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times,
                                    const guint8 *shared) {
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] == NULL || (shared_of(shared, i) & CALL_SAME_PLACE)) continue;
-        Call call = call_place(tree, times, i);
-        add_function(group, tree->span[i], &call, TARGET_PLACE | TARGET_NEGATIVE);
-    }
+    const Calls calls = {tree, times, shared, 0, 0};
+    for (guint32 i = 1; i < tree->n_nodes; i++) retract_call(group, &calls, i);
+}
+
+void stats_group_add_failed(StatsGroup *group, const StatsTrace *trace, const GArray *failed) {
+    const Calls calls = {trace->tree, trace->times, trace->shared, bytes_key_of(group), ROLE_FAILED};
+    for (guint i = 0; i < failed->len; i++) add_call(group, &calls, g_array_index(failed, guint32, i));
+}
+
+void stats_group_retract_failed(StatsGroup *group, const StatsTrace *trace, const GArray *failed) {
+    const Calls calls = {trace->tree, trace->times, trace->shared, 0, ROLE_FAILED};
+    for (guint i = 0; i < failed->len; i++) retract_call(group, &calls, g_array_index(failed, guint32, i));
 }
 
 /* Targets that differ in their node alone, by that: a trace has many calls of few nodes. */

@@ -45,6 +45,10 @@ void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const Tr
 /* Takes back, of an earlier version of a trace, what its neighbours can change and have changed. */
 void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times,
                                    const guint8 *shared);
+/* The same of its calls that failed alone (guint32: nodes), in rows of their own (STATS_FAILED): they are in those of
+ * their functions as well. */
+void stats_group_add_failed(StatsGroup *group, const StatsTrace *trace, const GArray *failed);
+void stats_group_retract_failed(StatsGroup *group, const StatsTrace *trace, const GArray *failed);
 /* Adds a tree to the minute rows of its pattern, but for what is in them from the other version. */
 void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace);
 /* Takes an earlier version of a trace back from its pattern's rows by host, by adding it with a minus sign, but for

@@ -7,6 +7,8 @@
 #include "analyzer/calltree/stats/stats_group.h"
 
 #define NOTHING G_MAXUINT32
+/* Beside the role in the key of a function's row: it is that of the calls that failed. */
+#define ROLE_FAILED ((guint32)1 << 8)
 
 /* Where a call counts: in a node of a pattern's row, in a function's row, or both. */
 typedef struct Target {
@@ -41,7 +43,7 @@ struct StatsGroup {
     TracerEntry *tracers;
     KeyTable hosts;     /* host; number 0 is that of nodes without one */
     KeyTable patterns;  /* minute, pattern -> number in pattern_rows */
-    KeyTable functions; /* minute, function, role */
+    KeyTable functions; /* minute, function, role (with ROLE_FAILED) */
     KeyTable targets;   /* pattern row, node, function row, how -> number in target_list */
     GArray *pattern_rows;
     GArray *target_list;

@@ -461,6 +461,11 @@ static void host_function(Fold *fold, guint32 function) {
     buffer_add(&fold->row, fold->built.bytes, fold->built.size);
 }
 
+/* What failed is in the function's own row, too, and counts there. */
+static gboolean is_counted(const Fold *fold, guint32 function) {
+    return fold->counts != NULL && (fold->group->functions.keys[function][2] & ROLE_FAILED) == 0;
+}
+
 /* Of the function whose ranks are chained. */
 static void count_on_host(const Fold *fold, guint32 function, guint32 host) {
     const guint32 *key = fold->group->functions.keys[function];
@@ -478,7 +483,7 @@ static void host_functions(Fold *fold, guint32 host) {
     for (guint32 i = 0; i < fold->n_functions; i++) {
         guint32 function = fold->functions[i];
         host_function(fold, function);
-        if (fold->counts != NULL) count_on_host(fold, function, host);
+        if (is_counted(fold, function)) count_on_host(fold, function, host);
         fold->head[function] = NOTHING;
         add_host_row(fold, STATS_FUNCTION, function, host);
     }
@@ -489,11 +494,12 @@ static void host_functions(Fold *fold, guint32 host) {
 static StatsKey row_key(const Fold *fold, StatsKind kind, guint32 number, guint32 cell) {
     const KeyTable *table = kind == STATS_FUNCTION ? &fold->group->functions : &fold->group->patterns;
     const guint32 *key = table->keys[number];
+    const guint32 role = kind == STATS_FUNCTION ? key[2] : 0;
     return (StatsKey){.level = LEVEL_MINUTE,
-                      .kind = kind,
+                      .kind = role & ROLE_FAILED ? STATS_FAILED : kind,
                       .bucket = key[0],
                       .object = key[1],
-                      .role = kind == STATS_FUNCTION ? key[2] : 0,
+                      .role = role & ~ROLE_FAILED,
                       .cell = cell};
 }
 
@@ -623,7 +629,7 @@ static void function_totals(Fold *fold) {
             build_rank(fold, rank, fold->places[rank].begin, &fold->totals[rank]);
         put_built(fold, 0, &expected);
         total_end(fold, STATS_FUNCTION, function);
-        if (fold->counts != NULL) count_function(fold, &guide, function);
+        if (is_counted(fold, function)) count_function(fold, &guide, function);
     }
 }
 

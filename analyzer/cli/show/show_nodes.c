@@ -19,12 +19,26 @@ static Colour state_colour(const char *state) {
     return strcmp(state, "well") == 0 ? COLOUR_NONE : COLOUR_YELLOW;
 }
 
+/* The last column is for classes of work with calls that failed. */
+static gboolean any_failed(const json_t *rows) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) if (field_number(row, "failed") > 0) return TRUE;
+    return FALSE;
+}
+
+/* "2.5 %" */
+static char *failed_text(const json_t *row) {
+    return field_number(row, "failed") > 0 ? show_share(MAX(field_number(row, "failed_share"), 1e-9)) : g_strdup("");
+}
+
 static void show_rows(const json_t *rows, const Style *style, GString *out) {
     static const TableColumn columns[] = {{"host", TRUE, 12, 0},       {"class of work", TRUE, 0, 0},
                                           {"state", TRUE, 0, 0},       {"now, times its usual", FALSE, 0, 0},
                                           {"deviations", FALSE, 0, 3}, {"usually, times its peers", FALSE, 0, 0},
-                                          {"calls", FALSE, 0, 2}};
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+                                          {"calls", FALSE, 0, 2},      {"failed", FALSE, 0, 1}};
+    const gboolean failed = any_failed(rows);
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns) - (failed ? 0 : 1));
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) {
@@ -35,6 +49,7 @@ static void show_rows(const json_t *rows, const Style *style, GString *out) {
         table_cell(table, g_strdup_printf("%+.1f", field_number(row, "z")), COLOUR_NONE);
         times_cell(table, row, "constant");
         table_cell(table, unit_count(field_number(row, "calls")), COLOUR_NONE);
+        if (failed) table_cell(table, failed_text(row), COLOUR_NONE);
     }
     table_print(table, out);
 }
@@ -130,6 +145,7 @@ void show_nodes(const json_t *document, const ShowOptions *options, GString *out
         g_string_append_c(out, '\n');
     }
     show_spells(spells, options, out);
+    if (show_failing(document, style, out)) g_string_append_c(out, '\n');
     show_rows(rows, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more rows: --limit N shows more (0: all)\n");
 

@@ -42,6 +42,11 @@ static void show_weak(const json_t *document, const Style *style, GString *out) 
 /* Nothing is slower than it was. */
 static void show_none(const json_t *document, const Style *style, GString *out) {
     const json_t *weak = field_list(document, "weak");
+    const gboolean fails = json_array_size(field_list(document, "failing")) > 0;
+    if (json_array_size(weak) == 0 && fails) {
+        g_string_append(out, "Nothing is slow, but calls fail.\n");
+        return;
+    }
     if (json_array_size(weak) == 0) {
         if (!show_not_judged(document, style, out)) g_string_append(out, "Nothing is slow.\n");
         return;
@@ -66,6 +71,8 @@ void show_slow(const json_t *document, const ShowOptions *options, GString *out)
     json_array_foreach((json_t *)rows, i, row) show_spell(row, (guint)i + 1, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more: --limit N shows more (0: all)\n");
 
+    if (json_array_size(field_list(document, "failing")) > 0) g_string_append_c(out, '\n');
+    show_failing(document, style, out);
     show_busier(field_list(document, "busier"), style, out);
     show_weak(document, style, out);
     g_string_append_c(out, '\n');

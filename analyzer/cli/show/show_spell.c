@@ -179,6 +179,52 @@ void show_excused(const json_t *spell, const Style *style, GString *out) {
     paragraph_append_hanging(style, 0, text->str, out);
 }
 
+/* ---- calls that fail ---- */
+
+char *show_share(double share) {
+    const double percent = 100 * share;
+    if (percent > 0 && percent < 0.1) return g_strdup("< 0.1 %");
+    return g_strdup_printf("%.*f %%", percent >= 10 || percent == 0 ? 0 : 1, percent);
+}
+
+static void failing_head(const Style *style, const json_t *row, GString *out) {
+    g_autofree char *host = show_text(style, row, "host"), *class = show_text(style, row, "class");
+    g_autofree char *since = spell_time(field_int(row, "begin_time_ns"));
+    g_autofree char *until = spell_time(field_int(row, "end_time_ns"));
+    g_autofree char *share = show_share(field_number(row, "failed_share"));
+    g_autofree char *peers = show_share(field_number(row, "peers_share"));
+    g_autoptr(GString) text = g_string_new(NULL), lines = g_string_new(NULL);
+    const gboolean ended = field_present(row, "end_time_ns");
+    g_string_append_printf(text, "%s: %s of its %s calls %s, %s of others', ", host, share, class,
+                           ended ? "failed" : "fail", peers);
+    if (ended)
+        g_string_append_printf(text, "from %s to %s", since, until);
+    else
+        g_string_append_printf(text, "since %s", since);
+    paragraph_append_hanging(style, 0, text->str, lines);
+    style_append(style, COLOUR_BOLD, lines->str, out);
+}
+
+gboolean show_failing(const json_t *document, const Style *style, GString *out) {
+    const json_t *rows = field_list(document, "failing"), *row;
+    gsize i;
+    json_array_foreach((json_t *)rows, i, row) {
+        g_autofree char *function = show_text(style, row, "function"), *role = show_text(style, row, "role");
+        g_autofree char *failed = unit_count(field_number(row, "failed"));
+        g_autofree char *calls = show_count(field_number(row, "calls"), "call", "calls");
+        g_autoptr(GString) text = g_string_new(NULL);
+        failing_head(style, row, out);
+        g_string_append_printf(text, "%s of %s failed, mostly of %s (%s)", failed, calls, function, role);
+        const json_t *example = field_object(row, "example");
+        g_autofree char *failure = example ? show_text(style, example, "failure") : NULL;
+        if (failure) g_string_append_printf(text, ", as by %s", failure);
+        g_string_append(text, "; calls that failed say nothing of how fast it is, and are left out of its times");
+        paragraph_append(style, INDENT, text->str, out);
+        show_next(style, row, out);
+    }
+    return json_array_size(rows) > 0;
+}
+
 gboolean show_not_judged(const json_t *document, const Style *style, GString *out) {
     if (!field_present(document, "judged") || field_true(document, "judged")) return FALSE;
     paragraph_append(style, 0,

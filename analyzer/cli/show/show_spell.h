@@ -9,6 +9,10 @@ void show_spell(const json_t *spell, guint number, const Style *style, GString *
 void show_advice(const json_t *spell, const Style *style, GString *out);
 /* One that is no suspicion, and why not. */
 void show_excused(const json_t *spell, const Style *style, GString *out);
+/* Hosts whose calls fail far more often than those of their peers. FALSE: there are none. */
+gboolean show_failing(const json_t *document, const Style *style, GString *out);
+/* "2.5 %" of a share of 1. A new string. */
+char *show_share(double share);
 /* That nothing can be called slow yet. FALSE: that is not so. */
 gboolean show_not_judged(const json_t *document, const Style *style, GString *out);
 /* What was looked at, and how sure it is. */

@@ -11,6 +11,7 @@ NodeGrid *node_grid_new(gint64 window_ns) {
     grid->jobs = g_array_new(FALSE, FALSE, sizeof(GridJob));
     grid->windows = g_array_new(FALSE, FALSE, sizeof(gint64));
     grid->waits = g_array_new(FALSE, TRUE, sizeof(WindowWaits));
+    grid->failures = g_array_new(FALSE, FALSE, sizeof(Failures));
     grid->heard = g_array_new(FALSE, FALSE, sizeof(Heard));
     grid->heard_last = g_array_new(FALSE, TRUE, sizeof(guint32));
     return grid;
@@ -30,6 +31,7 @@ void node_grid_free(NodeGrid *grid) {
     g_array_unref(grid->jobs);
     g_array_unref(grid->windows);
     g_array_unref(grid->waits);
+    g_array_unref(grid->failures);
     g_array_unref(grid->heard);
     g_array_unref(grid->heard_last);
     g_free(grid);
@@ -62,6 +64,12 @@ void node_grid_add(NodeGrid *grid, const Observation *observation) {
     g_return_if_fail(observation->job < grid->n_jobs && observation->node < grid->n_nodes);
     g_return_if_fail(observation->window + 1 == grid->n_windows);
     g_array_append_vals(grid->observations, observation, 1);
+}
+
+void node_grid_fail(NodeGrid *grid, const Failures *failures) {
+    g_return_if_fail(failures->node < grid->n_nodes && failures->class < WORK_CLASSES && grid->n_windows > 0);
+    g_array_append_vals(grid->failures, failures, 1);
+    g_array_index(grid->failures, Failures, grid->failures->len - 1).window = grid->n_windows - 1;
 }
 
 void node_grid_hear(NodeGrid *grid, guint32 node, guint32 calls) {
@@ -139,5 +147,6 @@ gsize node_grid_bytes(const NodeGrid *grid) {
      * place, whether something was observed there or not, one in an index, and two numbers of the model. */
     const gsize places = (gsize)grid->n_jobs * ((gsize)grid->n_nodes + grid->n_windows);
     return (gsize)grid_size(grid) * (sizeof(Observation) + 3 * sizeof(guint32) + 2 * sizeof(float) + 1) +
-           places * (sizeof(guint32) + 2 * sizeof(float)) + grid->heard->len * sizeof(Heard);
+           places * (sizeof(guint32) + 2 * sizeof(float)) + grid->heard->len * sizeof(Heard) +
+           grid->failures->len * sizeof(Failures);
 }

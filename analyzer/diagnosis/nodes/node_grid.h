@@ -17,6 +17,15 @@ typedef struct Observation {
     gint64 self_ns, critical_ns;
 } Observation;
 
+/* Calls of one function on a node in a window of which some failed. Most functions have no such calls. */
+typedef struct Failures {
+    guint32 node, window;
+    WorkClass class;
+    guint64 what;          /* the function, as the caller numbers it */
+    guint32 calls, failed; /* all of them, and those that failed */
+    guint32 left_out;      /* that are in no observation */
+} Failures;
+
 /* That a DataNode was heard in a window, whatever it did. */
 typedef struct Heard {
     guint32 node, window;
@@ -46,6 +55,7 @@ typedef struct NodeGrid {
     GArray *jobs;         /* GridJob */
     GArray *windows;      /* gint64: begin of each window, ns; ascending */
     GArray *waits;        /* WindowWaits of each window */
+    GArray *failures;     /* Failures, by window */
     GArray *heard;        /* Heard; by node, then window when it is indexed */
     GArray *heard_last;   /* guint32 of each node: its last one, plus 1 */
     gint64 window_ns;     /* length of each */
@@ -65,6 +75,7 @@ guint32 node_grid_node(NodeGrid *grid);
 guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns);
 /* Of the last window. */
 void node_grid_add(NodeGrid *grid, const Observation *observation);
+void node_grid_fail(NodeGrid *grid, const Failures *failures);
 void node_grid_hear(NodeGrid *grid, guint32 node, guint32 calls);
 void node_grid_wait(NodeGrid *grid, gint64 waited_ns, guint32 calls);
 /* After the last observation. */

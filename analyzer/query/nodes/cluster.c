@@ -4,6 +4,7 @@
 
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/calltree/stats/call_figures.h"
+#include "analyzer/query/nodes/failed_rows.h"
 #include "analyzer/query/nodes/sample.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
@@ -39,6 +40,7 @@ typedef struct Reader {
     guint64 last;        /* function and role that were looked up last */
     guint last_class;
     GArray *nested; /* gboolean of each job: its calls make others */
+    FailedRows failed_rows;
     guint32 minute;
     guint32 minutes; /* that are to be read */
     gboolean failed; /* malformed rows */
@@ -185,9 +187,55 @@ static gboolean add_observation(Reader *reader, const ClusterJob *job, WorkClass
     return TRUE;
 }
 
+/* What a row says of its calls. */
+typedef struct RowFigures {
+    CallFigures all, told; /* told: of those that tell how fast their host is */
+    guint32 failed, left_out;
+} RowFigures;
+
+static double time_of(const CallFigures *figures, gboolean waited) {
+    return (double)(waited ? figures->critical_ns : figures->self_ns) / (double)figures->calls;
+}
+
+/* A call that failed ended before its work was done. So it says nothing of how fast its host is, unless it took longer
+ * than those that succeeded then. */
+static gboolean row_figures(Reader *reader, const StatsKey *key, const StatsHosts *hosts, RowFigures *row) {
+    StatsHosts of_failed = *hosts;
+    CallFigures failed, others;
+    *row = (RowFigures){.failed = 0};
+    if (!stats_hosts_figures(hosts, &row->all)) return FALSE;
+    row->told = row->all;
+    if (!failed_rows_find(&reader->failed_rows, key, &of_failed.row)) return TRUE;
+    if (!stats_hosts_figures(&of_failed, &failed) || !stats_hosts_figures_without(hosts, of_failed.row, &others))
+        return FALSE;
+    if (failed.calls == 0) return TRUE;
+
+    const gboolean waited = look_up(reader, key->object, key->role) & WAITED;
+    row->failed = (guint32)MIN(failed.calls, G_MAXUINT32);
+    if (others.calls > 0 && time_of(&failed, waited) > time_of(&others, waited)) return TRUE;
+    row->told = others;
+    row->left_out = row->failed;
+    return TRUE;
+}
+
+static void add_failures(Reader *reader, const StatsKey *key, const RowFigures *row, WorkClass class, guint32 node) {
+    if (row->failed == 0) return;
+    const Failures failures = {.node = node,
+                               .class = class,
+                               .what = cluster_what(key->object, (Role)key->role),
+                               .calls = (guint32)MIN(row->all.calls, G_MAXUINT32),
+                               .failed = row->failed,
+                               .left_out = row->left_out};
+    node_grid_fail(reader->cluster->grid, &failures);
+}
+
 static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
+    if (key->kind == STATS_FAILED) {
+        failed_rows_note(&reader->failed_rows, key, hosts);
+        return TRUE;
+    }
     const guint known = look_up(reader, key->object, key->role);
     const WorkClass class = (WorkClass)((known & ~(WAITS | WAITED | WHOLE | BESIDE)) - 1);
     const gboolean is_datanode = key->role == ROLE_DATANODE, waits = known & WAITS;
@@ -198,30 +246,33 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     if (is_datanode) node_grid_hear(cluster->grid, node, 0);
     if (class == WORK_NONE && !waits) return TRUE;
 
-    CallFigures figures;
-    if (!stats_hosts_figures(hosts, &figures)) {
+    RowFigures row;
+    const CallFigures *figures = &row.told;
+    if (!row_figures(reader, key, hosts, &row)) {
         reader->failed = TRUE;
         return FALSE;
     }
-    if (figures.calls == 0) return TRUE;
-    if (waits) add_wait(reader, key, &figures);
+    if (row.all.calls == 0) return TRUE;
+    if (waits) add_wait(reader, key, &row.all);
     if (class == WORK_NONE) return TRUE;
+    add_failures(reader, key, &row, class, node);
+    if (key->bucket * NS_PER_MINUTE >= cluster->period.since_ns) cluster->calls += row.all.calls;
+    if (figures->calls == 0) return TRUE;
 
-    const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
-    Observation observation = known & WAITED  ? observation_waited(&figures, class)
-                              : known & WHOLE ? observation_whole(&figures)
-                                              : observation_of(&figures);
+    const ClusterJob job = {key->object, (Role)key->role, size_power(figures)};
+    Observation observation = known & WAITED  ? observation_waited(figures, class)
+                              : known & WHOLE ? observation_whole(figures)
+                                              : observation_of(figures);
     observation.node = node;
     if (class == WORK_TRANSFER) {
-        Observation delivery = observation_delivery(&figures, &observation);
+        Observation delivery = observation_delivery(figures, &observation);
         add_observation(reader, &job, WORK_DELIVERY, &delivery);
     }
     if (!add_observation(reader, &job, class, &observation)) return TRUE;
     if (known & BESIDE) node_grid_beside(cluster->grid, observation.job);
     if (is_datanode) node_grid_hear(cluster->grid, node, observation.calls);
-    if (!(known & WHOLE) && (double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
+    if (!(known & WHOLE) && (double)figures->self_ns < LEAF_SHARE * (double)figures->total_ns)
         g_array_index(reader->nested, gboolean, observation.job) = TRUE;
-    if (key->bucket * NS_PER_MINUTE >= cluster->period.since_ns) cluster->calls += figures.calls;
     return TRUE;
 }
 
@@ -237,9 +288,8 @@ static void drop_tails(const Reader *reader) {
 
 static gboolean count_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     guint32 *rows = arg;
-    (void)key;
     (void)hosts;
-    ++*rows;
+    *rows += key->kind == STATS_FUNCTION;
     return *rows < OBSERVATIONS_MAX;
 }
 
@@ -269,11 +319,13 @@ static gboolean read_minutes(Cluster *cluster, const MinuteSpan *span, GError **
     reader.jobs = g_hash_table_new(g_direct_hash, g_direct_equal);
     reader.nested = g_array_new(FALSE, TRUE, sizeof(gboolean));
     reader.nodes = g_hash_table_new(g_direct_hash, g_direct_equal);
+    failed_rows_init(&reader.failed_rows);
     const StatsMinutes list = {&g_array_index(minutes, guint32, 0), minutes->len};
     gboolean ok = archive_stats_minutes(cluster->archive, &list, read_row, &reader, error);
     if (ok && reader.failed) ok = fail(error, PLUMB_ERROR_CORRUPT, "a stored statistics row is malformed");
     drop_tails(&reader);
     g_array_unref(reader.nested);
+    failed_rows_clear(&reader.failed_rows);
     g_hash_table_unref(reader.classes);
     g_hash_table_unref(reader.jobs);
     g_hash_table_unref(reader.nodes);

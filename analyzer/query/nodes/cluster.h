@@ -53,6 +53,11 @@ static inline guint32 cluster_host(const Cluster *cluster, guint32 node) {
 static inline const ClusterJob *cluster_job(const Cluster *cluster, guint32 job) {
     return &g_array_index(cluster->jobs, ClusterJob, job);
 }
+/* Failures.what: a function in a role. */
+static inline guint64 cluster_what(guint32 function, Role role) { return (guint64)function << 3 | role; }
+static inline ClusterJob cluster_job_of(guint64 what) {
+    return (ClusterJob){(guint32)(what >> 3), (Role)(what & 7), -1};
+}
 /* Where most was waited in the windows from 'first' to 'last'. NULL: nowhere. */
 const ClusterWait *cluster_wait(const Cluster *cluster, guint32 first, guint32 last);
 /* A ratio, with three decimals: more were not measured. */

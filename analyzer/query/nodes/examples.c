@@ -8,6 +8,7 @@
 
 /* So many traces tell where transfers wait. */
 #define TRACES            "8"
+#define NEWEST_TRACES     "32"
 #define TRANSFER_FUNCTION "FileIoProvider#transferToSocketFully"
 
 static void add_time(QueryParams *params, const char *name, gint64 time_ns) {
@@ -23,8 +24,8 @@ json_t *example_traces(const Asked *asked, const ExampleOf *of, GError **error) 
     /* A trace begins before the call does. */
     add_time(params, "since", of->minute_ns - NS_PER_MINUTE);
     add_time(params, "until", of->minute_ns + NS_PER_MINUTE);
-    query_params_add(params, "sort", "duration_ns");
-    query_params_add(params, "limit", TRACES);
+    if (!of->newest) query_params_add(params, "sort", "duration_ns");
+    query_params_add(params, "limit", of->newest ? NEWEST_TRACES : TRACES);
     const Asked traces = {asked->archive, params, asked->now_ns, asked->rows_max, NULL, NULL};
     return answer_traces(&traces, error);
 }

@@ -16,9 +16,10 @@ typedef struct ExampleOf {
     const ClusterJob *job;
     guint32 host;
     gint64 minute_ns;
+    gboolean newest; /* not the longest ones, but the newest, and more of them */
 } ExampleOf;
 
-/* What the question "traces" answers for it: the longest ones first. NULL with *error. */
+/* What the question "traces" answers for it: the longest ones first, or the newest. NULL with *error. */
 json_t *example_traces(const Asked *asked, const ExampleOf *of, GError **error);
 guint64 example_trace_id(const json_t *row); /* of one of its rows */
 /* The longest trace that has such a call. */

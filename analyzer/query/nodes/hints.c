@@ -97,7 +97,7 @@ static gboolean add_probe(const Cluster *cluster, const NodesReport *report, con
     json_object_set_new(probe, "function", json_name(cluster->archive, job->function));
 
     Example example;
-    const ExampleOf of = {job, host, grid_window_ns(report->grid, last->window)};
+    const ExampleOf of = {job, host, grid_window_ns(report->grid, last->window), FALSE};
     g_autoptr(GError) gone = NULL;
     if (!example_find(cluster->asked, &of, &example, error)) return FALSE;
     if (example.trace == 0) return TRUE;

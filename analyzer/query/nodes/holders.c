@@ -58,7 +58,7 @@ static gboolean add_trace(Holders *holders, guint64 trace, guint lock, GError **
 static gboolean add_traces(Holders *holders, guint lock, GError **error) {
     if (holders->functions[lock] == 0) return TRUE;
     const ClusterJob job = {holders->functions[lock], ROLE_NAMENODE, -1};
-    const ExampleOf of = {&job, holders->host, holders->begin_ns + NS_PER_MINUTE};
+    const ExampleOf of = {&job, holders->host, holders->begin_ns + NS_PER_MINUTE, FALSE};
     json_auto_t *found = example_traces(holders->asked, &of, error);
     if (!found) return FALSE;
     gsize i;

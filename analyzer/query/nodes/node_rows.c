@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analyzer/diagnosis/nodes/failing.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/query/nodes/spell_rows.h"
 #include "common/base/allowance.h"
@@ -66,16 +67,26 @@ static NodeState state_of(const NodeRow *row) {
     return row->spell->busy ? NODE_BUSIER : row->spell->part_of != WORK_NONE ? NODE_FOLLOWS : NODE_SUSPECTED;
 }
 
-static json_t *row_json(const Cluster *cluster, const NodeRow *row, double constant) {
+/* What is known of each node beside its windows: by class, then node. */
+typedef struct NodeFacts {
+    double *constants;
+    FailedShare *failed;
+} NodeFacts;
+
+static json_t *row_json(const Cluster *cluster, const NodeRow *row, const NodeFacts *facts) {
     const ClassSeries *series = row->series;
+    const gsize at = (gsize)series->class * cluster->grid->n_nodes + series->node;
+    const FailedShare *failed = &facts->failed[at];
     json_t *object = json_object();
     json_object_set_new(object, "host", json_name(cluster->archive, cluster_host(cluster, series->node)));
     json_object_set_new(object, "class", json_string(work_class_name(series->class)));
     json_object_set_new(object, "state", json_string(node_state_name(state_of(row))));
     json_object_set_new(object, "slowdown", json_ratio(row->slowdown));
     json_object_set_new(object, "z", json_ratio(row->z));
-    if (!isnan(constant)) json_object_set_new(object, "constant", json_ratio(constant));
+    if (!isnan(facts->constants[at])) json_object_set_new(object, "constant", json_ratio(facts->constants[at]));
     json_object_set_new(object, "calls", json_count(row->calls));
+    json_object_set_new(object, "failed", json_count(failed->failed));
+    json_object_set_new(object, "failed_share", json_ratio((double)failed->failed / (double)MAX(failed->calls, 1)));
     return object;
 }
 
@@ -97,11 +108,10 @@ guint node_rows_json(const Cluster *cluster, const NodesReport *report, guint32 
     }
     allowance_sort(rows->data, rows->len, sizeof(NodeRow), by_slowdown, NULL);
     g_autofree double *constants = all_constants(report);
-    for (guint i = 0; i < MIN(rows->len, most); i++) {
-        const NodeRow *row = &g_array_index(rows, NodeRow, i);
-        const gsize at = (gsize)row->series->class * cluster->grid->n_nodes + row->series->node;
-        json_array_append_new(list, row_json(cluster, row, constants[at]));
-    }
+    g_autofree FailedShare *failed = failed_shares(cluster->grid, cluster->since);
+    const NodeFacts facts = {constants, failed};
+    for (guint i = 0; i < MIN(rows->len, most); i++)
+        json_array_append_new(list, row_json(cluster, &g_array_index(rows, NodeRow, i), &facts));
     return rows->len;
 }
 

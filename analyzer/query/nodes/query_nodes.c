@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "analyzer/query/nodes/failing_rows.h"
 #include "analyzer/query/nodes/hints.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/nodes/node_rows.h"
@@ -91,6 +92,9 @@ json_t *answer_nodes(const Asked *asked, GError **error) {
     json_object_set_new(answer, "spells", spells);
     json_object_set_new(answer, "nodes", rows);
     if (!add_spells(cluster, report, node, spells, error)) return NULL;
+    json_t *failing = failing_json(cluster, node, DEFAULT_LIMIT, error);
+    if (!failing) return NULL;
+    json_object_set_new(answer, "failing", failing);
 
     const guint most = what.limit ? (guint)MIN(what.limit, (guint64)asked->rows_max) : asked->rows_max;
     const guint all = node_rows_json(cluster, report, node, most, rows);

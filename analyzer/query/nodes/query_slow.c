@@ -1,4 +1,5 @@
 /* What is slower than it usually is, or than its peers, by the time that somebody waited for it: no Spark needed. */
+#include "analyzer/query/nodes/failing_rows.h"
 #include "analyzer/query/nodes/link_traces.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/nodes/spell_rows.h"
@@ -80,6 +81,9 @@ json_t *answer_slow(const Asked *asked, GError **error) {
     json_object_set_new(answer, "slow", found.slow);
     json_object_set_new(answer, "busier", found.busier);
     if (!add_spells(cluster, report, most, &found, error)) return NULL;
+    json_t *failing = failing_json(cluster, G_MAXUINT32, DEFAULT_LIMIT, error);
+    if (!failing) return NULL;
+    json_object_set_new(answer, "failing", failing);
     json_object_set_new(answer, "follows", json_count(found.follows));
     json_object_set_new(answer, "weak", weak_list(cluster, report));
     json_object_set_new(answer, "more", json_boolean(found.all > most));

@@ -199,7 +199,7 @@ gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, co
     const SpellFacts facts = spell_facts(cluster, report, spell);
     if (!facts.has_job) return TRUE;
     Example example;
-    const ExampleOf of = {&facts.job, facts.job_host, facts.worst_ns};
+    const ExampleOf of = {&facts.job, facts.job_host, facts.worst_ns, FALSE};
     if (!example_find(cluster->asked, &of, &example, error)) return FALSE;
     if (example.trace == 0) return TRUE;
 
