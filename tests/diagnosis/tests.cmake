@@ -13,6 +13,9 @@ plumb_test(test_diagnosis_nodes
 plumb_test(test_diagnosis_failing
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_failing.c
     LINK plumb_diagnosis_nodes plumb_diagnosis plumb_model plumb_base m)
+plumb_test(test_diagnosis_ends
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_ends.c
+    LINK plumb_diagnosis_ends plumb_diagnosis plumb_base m)
 plumb_test(test_diagnosis_links
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_links.c
     LINK plumb_diagnosis_nodes plumb_diagnosis plumb_model plumb_base m)
