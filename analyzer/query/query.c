@@ -37,6 +37,8 @@ static const Question questions[] = {
      ALLOW("since", "until", "host", "role", "function", "exclude", "by", "sort", "limit")},
     {"series", answer_series,
      ALLOW("since", "until", "host", "role", "function", "by", "field", "step", "sort", "limit")},
+    {"series/columns", answer_series_columns,
+     ALLOW("since", "until", "host", "role", "function", "by", "field", "step", "sort", "limit")},
     {"distribution", answer_distribution,
      ALLOW("since", "until", "host", "role", "function", "pattern", "node", "of", "step")},
     {"forest", answer_forest,

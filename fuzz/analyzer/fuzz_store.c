@@ -52,6 +52,7 @@ static void ask_all(Archive *archive) {
         "status",
         "functions?by=host",
         "series?by=host",
+        "series/columns?by=host",
         "distribution",
         "forest",
         "forest?level=tree",

@@ -389,12 +389,9 @@ static void ask(Http *http, HttpExchange *exchange, JobKind kind, const char *qu
 static void ask_question(void *arg, HttpExchange *exchange, const char *rest) { ask(arg, exchange, JOB_QUERY, rest); }
 
 /* "trace/columns" and the like: the question is two words. */
-static void ask_of_trace(void *arg, HttpExchange *exchange, const char *rest) {
-    ask(arg, exchange, JOB_QUERY, rest - strlen("trace/"));
-}
-
-static void ask_of_tasks(void *arg, HttpExchange *exchange, const char *rest) {
-    ask(arg, exchange, JOB_QUERY, rest - strlen("tasks/"));
+static void ask_two_words(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    ask(arg, exchange, JOB_QUERY, http_exchange_request(exchange)->path + strlen(API));
 }
 
 static void ask_marks(void *arg, HttpExchange *exchange, const char *rest) {
@@ -498,8 +495,9 @@ static const Route routes[] = {
     {API "shell/output", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, stream_output},
     {API "shell/run", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, begin_run},
     {API "shell/stop", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, stop_run},
-    {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_trace},
-    {API "tasks/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_tasks},
+    {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_two_words},
+    {API "tasks/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_two_words},
+    {API "series/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_two_words},
     {API "events", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, stream_events},
     {API "marks", ACCESS_WRITE, TRUE, MARKS_USE, AUDIT_MARK, take_mark},
     {API "marks", ACCESS_READ, FALSE, MARKS_USE, AUDIT_QUESTION, ask_marks},

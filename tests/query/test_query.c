@@ -22,6 +22,7 @@ static const struct Case {
     {"functions-unknown", "functions", "function=nothing"},
     {"series", "series", "since=2020-11-21T10:53:00Z&until=2020-11-21T10:56:00Z&step=1m"},
     {"series-by-host", "series", "by=host&function=OpWriteBlockProto&field=q95_ns&sort=ratio&step=1m"},
+    {"series__columns-by-host", "series/columns", "by=host&function=OpWriteBlockProto&sort=ratio&step=1m"},
     {"series-bytes", "series", "by=host&role=datanode&field=bytes.mean_bytes&sort=host&step=2m&limit=1"},
     {"distribution", "distribution", ""},
     {"distribution-steps", "distribution", "function=OpWriteBlockProto&step=1m"},
@@ -307,6 +308,48 @@ static void test_series_of_functions(void) {
     }
 }
 
+static gint64 column_at(const json_t *answer, guint column, gsize row) {
+    const json_t *values = json_object_get(json_array_get(json_object_get(answer, "columns"), column), "values");
+    return json_integer_value(json_array_get(values, row));
+}
+
+/* Rows of columns belong to the series in their order; numbers, heads and peers are those of the document. */
+static void check_series_columns(Fixture *fixture, const char *params) {
+    static const char *const lists[] = {"at", "values", "calls"};
+    json_auto_t *expected = fixture_answer(fixture, "series", params);
+    json_auto_t *answer = fixture_answer(fixture, "series/columns", params);
+    gsize i, row = 0;
+    json_t *series;
+    json_array_foreach(json_object_get(answer, "series"), i, series) {
+        json_t *whole = json_array_get(json_object_get(expected, "series"), i);
+        const gint64 points = number_at(series, "points");
+        for (guint column = 0; column < G_N_ELEMENTS(lists); column++) {
+            const json_t *list = json_object_get(whole, lists[column]);
+            g_assert_cmpint(json_array_size(list), ==, points);
+            for (gsize k = 0; k < json_array_size(list); k++)
+                g_assert_cmpint(column_at(answer, column, row + k), ==, json_integer_value(json_array_get(list, k)));
+            json_object_del(whole, lists[column]);
+        }
+        row += (gsize)points;
+        json_object_del(series, "points");
+    }
+    g_assert_cmpuint(row, >, 0);
+    g_assert_cmpuint(row, ==, (gsize)number_at(answer, "rows"));
+    json_object_del(answer, "rows");
+    json_object_del(answer, "columns");
+    g_assert_true(json_equal(answer, expected));
+}
+
+static void test_series_columns(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    check_series_columns(&fixture, "by=host&sort=ratio&step=1m&limit=0");
+    check_series_columns(&fixture, "step=1m&limit=2&field=total_ns");
+    json_auto_t *none = fixture_answer(&fixture, "series/columns", "function=none");
+    g_assert_cmpint(number_at(none, "rows"), ==, 0);
+}
+
 /* What plumbd sends is written without a document: the same text. */
 static void assert_same_text(Fixture *fixture, const char *question, const char *list, const char *params) {
     g_autoptr(GError) error = NULL;
@@ -473,7 +516,8 @@ static const struct WrongCase {
     {"f\xff", "", PLUMB_ERROR_INPUT, "not UTF-8"},
     {"functions", "f\xff=1", PLUMB_ERROR_INPUT, "name is not UTF-8"},
     {"functions", "function=f\xff", PLUMB_ERROR_INPUT, "value of \"function\" is not UTF-8"},
-    {"xyzzy", "", PLUMB_ERROR_INPUT, "there are status, senders, functions, series, distribution, forest"},
+    {"xyzzy", "", PLUMB_ERROR_INPUT,
+     "there are status, senders, functions, series, series/columns, distribution, forest"},
     {"series", "field=median", PLUMB_ERROR_INPUT, "none of a measure"},
     {"series", "sort=ratio", PLUMB_ERROR_INPUT, "add by=host"},
     {"series", "step=90s", PLUMB_ERROR_INPUT, "whole number of minutes"},
@@ -643,6 +687,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/first-rows", test_first_rows);
     g_test_add_func("/query/status-counts", test_status_counts);
     g_test_add_func("/query/series/functions", test_series_of_functions);
+    g_test_add_func("/query/series/columns", test_series_columns);
     g_test_add_func("/query/trace/text", test_text);
     g_test_add_func("/query/trace/annotations", test_trace_annotations);
     return g_test_run();

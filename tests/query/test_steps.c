@@ -235,6 +235,7 @@ static const struct {
     {"series", "", 0},
     {"series", "by=host&sort=ratio", STEPS_OF_SERIES},
     {"series", "by=host&field=q95_ns&sort=host&limit=0", STEPS_OF_SERIES},
+    {"series/columns", "by=host&sort=ratio&limit=0", STEPS_OF_SERIES},
     {"distribution", "", 0},
     {"distribution", "of=bytes", 0},
     {"forest", "limit=20", 0},

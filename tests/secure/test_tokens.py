@@ -63,6 +63,7 @@ ROUTES = {  # path: (method, role); docs/security.md has the same for people
     "/api/v1/functions": ("GET", "read"),
     "/api/v1/trace/columns": ("GET", "read"),
     "/api/v1/tasks/columns": ("GET", "read"),
+    "/api/v1/series/columns": ("GET", "read"),
     "/api/v1/events?topics=none": ("GET", "read"),
     "/api/v1/export": ("GET", "read"),
     "/api/v1/marks": ("POST", "write"),

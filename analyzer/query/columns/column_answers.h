@@ -9,4 +9,5 @@ json_t *answer_trace_columns(const Asked *asked, GError **error);
 json_t *answer_trace_notes(const Asked *asked, GError **error);
 json_t *answer_trace_find(const Asked *asked, GError **error);
 json_t *answer_task_columns(const Asked *asked, GError **error);
+json_t *answer_series_columns(const Asked *asked, GError **error);
 json_t *answer_span(const Asked *asked, GError **error);

@@ -262,20 +262,20 @@ export interface TraceAnswer {
   skew?: { from: string; to: string; offset_ns: number; uncertainty_ns: number; samples: number }[]
 }
 
-export interface SeriesRow {
+export interface SeriesRow<List = number[]> {
   function: string
   role: string
   host?: string
   ratio?: number
-  at: number[]
-  values: number[]
-  calls: number[]
+  at: List
+  values: List
+  calls: List
 }
 
-export interface SeriesAnswer extends Period {
+export interface SeriesAnswer<List = number[]> extends Period {
   step_ns?: number
   field: string
-  series: SeriesRow[]
+  series: SeriesRow<List>[]
   more?: boolean
   peers?: { function: string; role: string; at: number[]; medians: number[]; hosts: number[] }[]
 }

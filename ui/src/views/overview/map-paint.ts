@@ -1,6 +1,6 @@
 // Draws the map: what belongs to the answer once, what follows the pointer on a canvas above it.
 
-import type { SeriesAnswer } from '../../api/answers.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import { zone } from '../../app/choices.ts'
 import type { Band } from '../../marks/bands.tsx'
 import { colour } from '../../marks/canvas.tsx'
@@ -16,10 +16,14 @@ function paintLines(context: CanvasRenderingContext2D, layout: Layout, width: nu
   const small = new OffscreenCanvas(steps, rows.length)
   const image = new ImageData(steps, rows.length)
   rows.forEach((row, number) => {
-    row.at.forEach((step, i) => {
-      if (step < 0 || step >= steps) return
-      image.data.set([...colours(shareOf(layout, scheme, step, row.values[i]!)), 255], 4 * (number * steps + step))
-    })
+    for (let i = 0; i < row.at.length; i++) {
+      const pixel = 4 * (number * steps + row.at[i]!)
+      const [red, green, blue] = colours(shareOf(layout, scheme, row.at[i]!, row.values[i]!))
+      image.data[pixel] = red
+      image.data[pixel + 1] = green
+      image.data[pixel + 2] = blue
+      image.data[pixel + 3] = 255
+    }
   })
   small.getContext('2d')!.putImageData(image, 0, 0)
   context.imageSmoothingEnabled = false
@@ -43,10 +47,10 @@ function paintRow(
   const row = layout.rows[number]!
   const cell = cellWidth(layout, width)
   const top = number * layout.rowPx
-  row.at.forEach((step, i) => {
-    context.fillStyle = colourOf(step, row.values[i]!)
-    context.fillRect(leftOf(width) + step * cell, top + 0.5, Math.max(1, cell - 0.6), layout.rowPx - 1)
-  })
+  for (let i = 0; i < row.at.length; i++) {
+    context.fillStyle = colourOf(row.at[i]!, row.values[i]!)
+    context.fillRect(leftOf(width) + row.at[i]! * cell, top + 0.5, Math.max(1, cell - 0.6), layout.rowPx - 1)
+  }
   context.fillStyle = colour('text')
   context.textAlign = 'right'
   context.fillText(fitted(context, visible(row.host ?? ''), leftOf(width) - 16), leftOf(width) - 8, top + 14)
@@ -66,12 +70,7 @@ export function paintCells(context: CanvasRenderingContext2D, layout: Layout, wi
   for (let row = 0; row < layout.rows.length; row++) paintRow(context, layout, row, width, colourOf)
 }
 
-export function paintAxis(
-  context: CanvasRenderingContext2D,
-  answer: SeriesAnswer,
-  width: number,
-  height: number,
-): void {
+export function paintAxis(context: CanvasRenderingContext2D, answer: MapAnswer, width: number, height: number): void {
   const [since, until] = [answer.since_time_ns!, answer.until_time_ns!]
   const { at, step } = ticks(since, until, Math.max(2, Math.floor((width - leftOf(width)) / 100)))
   context.fillStyle = colour('text-soft')
@@ -115,7 +114,7 @@ export function paintDragged(
 export function paintBands(
   context: CanvasRenderingContext2D,
   layout: Layout,
-  answer: SeriesAnswer,
+  answer: MapAnswer,
   bands: readonly Band[],
   width: number,
 ): void {

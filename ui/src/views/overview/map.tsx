@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
-import type { SeriesAnswer } from '../../api/answers.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import { refine, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { choosePeriod } from '../../app/period.ts'
@@ -37,13 +37,13 @@ function within(event: MouseEvent, layout: Layout): Cell | undefined {
   return { row, step: Math.min(layout.steps - 1, Math.max(0, step)) }
 }
 
-export const chosenCell = (answer: SeriesAnswer): Cell | undefined => cellNamed(answer, value('sel') ?? '')
+export const chosenCell = (answer: MapAnswer): Cell | undefined => cellNamed(answer, value('sel') ?? '')
 
 /** Fewer steps are a click that slipped. */
 const LEAST_STEPS = 3
 
 /** A click chooses a cell, a drag over several steps the period. */
-function usePointer(answer: SeriesAnswer, layout: Layout, choose: (cell: Cell | undefined) => void) {
+function usePointer(answer: MapAnswer, layout: Layout, choose: (cell: Cell | undefined) => void) {
   const [over, setOver] = useState<Cell>()
   const [from, setFrom] = useState<number>()
   const spanned = from !== undefined && over !== undefined && Math.abs(over.step - from) + 1 >= LEAST_STEPS
@@ -72,11 +72,11 @@ function usePointer(answer: SeriesAnswer, layout: Layout, choose: (cell: Cell | 
   }
 }
 
-function describe(answer: SeriesAnswer, layout: Layout, cell: Cell): string {
+function describe(answer: MapAnswer, layout: Layout, cell: Cell): string {
   const row = layout.rows[cell.row]!
   const at = cellValue(row, cell.step)
   const time = clockTime(answer.since_time_ns! + BigInt(cell.step) * BigInt(answer.step_ns!), zone.value)
-  const median = layout.medians.get(cell.step)
+  const median = layout.medians[cell.step]
   if (at === undefined) return t('{host} at {time}: no calls', { host: visible(row.host ?? ''), time })
   const usual = median === undefined ? '' : t('; median of hosts {field}', { field: writeValue(answer.field, median) })
   return t('{host} at {time}: {value}, {calls} calls{usual}', {
@@ -95,7 +95,7 @@ const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = 
   ArrowRight: [0, 1],
 }
 
-export function HostMap(props: { answer: SeriesAnswer; scheme: Scheme; bands: readonly Band[] }): VNode {
+export function HostMap(props: { answer: MapAnswer; scheme: Scheme; bands: readonly Band[] }): VNode {
   const { answer, scheme, bands } = props
   const layout = layoutOf(answer)
   const chosen = chosenCell(answer)

@@ -1,7 +1,7 @@
 // What went on while the map was measured: what was done to the hosts, and applications of Spark.
 
 import type { VNode } from 'preact'
-import type { SeriesAnswer } from '../../api/answers.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import type { Mark } from '../../api/marks.ts'
 import type { AppRow, AppsAnswer } from '../../api/spark.ts'
 import { linkTo } from '../../app/address.ts'
@@ -44,7 +44,7 @@ function barsOf(row: AppRow, period: Period): (LaneBar & { readonly href: string
 }
 
 export function Meanwhile(props: {
-  answer: SeriesAnswer
+  answer: MapAnswer
   marks: readonly Mark[] | undefined
   apps: AppsAnswer | undefined
 }): VNode {

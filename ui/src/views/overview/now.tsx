@@ -1,7 +1,7 @@
 // Which hosts are slower than they usually are, whatever they do: beside the map, which is of one function.
 
 import type { VNode } from 'preact'
-import type { SeriesAnswer } from '../../api/answers.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import type { SlowAnswer, Spell } from '../../api/hosts.ts'
 import { linkTo } from '../../app/address.ts'
 import { spellText, whoOf } from '../../parts/spell.ts'
@@ -19,7 +19,7 @@ export function SlowSentence({ spell }: { spell: Spell }): VNode {
   return <>{tx('{host}: {what}.', { host: who(spell), what: spellText(spell) })}</>
 }
 
-export function NoneSlow({ answer, name }: { answer: SeriesAnswer; name: VNode }): VNode {
+export function NoneSlow({ answer, name }: { answer: MapAnswer; name: VNode }): VNode {
   return (
     <>
       {haveEnoughPeers(answer)

@@ -2,8 +2,9 @@
 
 import type { VNode } from 'preact'
 import type { Parameters } from '../../api/ask.ts'
-import type { DistributionAnswer, SeriesAnswer } from '../../api/answers.ts'
+import type { DistributionAnswer } from '../../api/answers.ts'
 import type { HostsAnswer } from '../../api/hosts.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import { linkTo, linkToTask } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { useQuestion, useQuestionOnce } from '../../app/question.ts'
@@ -96,7 +97,7 @@ function WaitedThen({ asked, since, until }: { asked: Parameters; since: bigint;
   )
 }
 
-export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: string; role: string }): VNode {
+export function CellPanel(props: { answer: MapAnswer; cell: Cell; function: string; role: string }): VNode {
   const { answer, cell, role } = props
   const row = answer.series[cell.row]!
   const host = row.host ?? ''
@@ -108,7 +109,7 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
   const all = useQuestion<DistributionAnswer>('distribution', asked)
   const here = useQuestion<DistributionAnswer>('distribution', { ...asked, host })
   const at = cellValue(row, cell.step)
-  const median = layoutOf(answer).medians.get(cell.step)
+  const median = layoutOf(answer).medians[cell.step]
   const facts: [string, string][] = [
     [t('here'), at === undefined ? t('no calls') : writeValue(answer.field, at.value)],
     [t('median of hosts'), median === undefined ? '-' : writeValue(answer.field, median)],

@@ -1,6 +1,6 @@
 // Which hosts are slow, and since when: at twice their peers for three steps, to the end or not. Which functions are.
 
-import type { SeriesAnswer } from '../../api/answers.ts'
+import type { MapAnswer } from '../../api/series.ts'
 import type { DiffRow } from '../../api/diff.ts'
 
 const TIMES = 2
@@ -50,22 +50,30 @@ function longestRun(at: readonly number[], ratios: readonly number[]): { first: 
 }
 
 /** At some step at least. */
-export const haveEnoughPeers = (answer: SeriesAnswer): boolean =>
+export const haveEnoughPeers = (answer: MapAnswer): boolean =>
   answer.peers?.[0]?.hosts.some((hosts) => hosts >= LEAST_HOSTS) === true
 
-export const slowHosts = keptFor((answer: SeriesAnswer): Slow[] => {
+/** By step; none where fewer hosts have calls. */
+export function mediansOf(answer: MapAnswer, leastHosts = 1): (number | undefined)[] {
+  const medians: (number | undefined)[] = []
   const peers = answer.peers?.[0]
-  if (peers === undefined) return []
-  const medians = new Map(
-    peers.at.map((step, i) => [step, peers.hosts[i]! >= LEAST_HOSTS ? peers.medians[i]! : undefined]),
-  )
+  peers?.at.forEach((step, i) => {
+    if (peers.hosts[i]! >= leastHosts) medians[step] = peers.medians[i]!
+  })
+  return medians
+}
+
+export const slowHosts = keptFor((answer: MapAnswer): Slow[] => {
+  const medians = mediansOf(answer, LEAST_HOSTS)
   const found = answer.series.flatMap((row): Slow[] => {
-    const known = row.at.flatMap((_, i) => (row.calls[i]! >= LEAST_CALLS ? [i] : []))
-    const at = known.map((i) => row.at[i]!)
-    const ratios = known.map((i) => {
-      const median = medians.get(row.at[i]!)
-      return median === undefined || median <= 0 ? 0 : row.values[i]! / median
-    })
+    const at: number[] = []
+    const ratios: number[] = []
+    for (let i = 0; i < row.at.length; i++) {
+      if (row.calls[i]! < LEAST_CALLS) continue
+      const median = medians[row.at[i]!]
+      at.push(row.at[i]!)
+      ratios.push(median === undefined || median <= 0 ? 0 : row.values[i]! / median)
+    }
     const run = longestRun(at, ratios)
     if (run === undefined) return []
     const within = ratios.slice(run.first, run.last + 1)

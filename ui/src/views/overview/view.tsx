@@ -6,8 +6,9 @@ import type { Parameters } from '../../api/ask.ts'
 import type { DiffAnswer } from '../../api/diff.ts'
 import type { SlowAnswer } from '../../api/hosts.ts'
 import type { MarksAnswer } from '../../api/marks.ts'
+import { askSeries, type MapAnswer } from '../../api/series.ts'
 import type { AppRow, AppsAnswer } from '../../api/spark.ts'
-import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answers.ts'
+import type { FunctionRow, FunctionsAnswer } from '../../api/answers.ts'
 import { go, linkWith, refine, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod, nowNs, periodSides } from '../../app/period.ts'
@@ -46,9 +47,9 @@ const DEFAULT_ROLE = 'datanode'
 
 const roleName = (role: string): string => (role === 'datanode' ? t('DataNodes') : role)
 
-const timeOf = (answer: SeriesAnswer, step: number): string => clockTime(timeOfStep(answer, step), zone.value)
+const timeOf = (answer: MapAnswer, step: number): string => clockTime(timeOfStep(answer, step), zone.value)
 
-function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer | undefined }): VNode {
+function Sentence(props: { answer: MapAnswer; name: string; usual: SlowAnswer | undefined }): VNode {
   const { answer, name, usual } = props
   const slow = slowHosts(answer)
   const worst = slow[0]
@@ -83,7 +84,7 @@ function Sentence(props: { answer: SeriesAnswer; name: string; usual: SlowAnswer
   )
 }
 
-function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[] }): VNode {
+function SlowList({ answer, slow }: { answer: MapAnswer; slow: readonly Slow[] }): VNode {
   if (slow.length < 2) return <></>
   return (
     <section>
@@ -110,7 +111,7 @@ function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[
 }
 
 interface MappedProps {
-  answer: SeriesAnswer
+  answer: MapAnswer
   name: string
   role: string
   marks: MarksAnswer | undefined
@@ -240,7 +241,7 @@ export function OverviewView(): VNode {
     sort: 'ratio',
     limit: value('limit') ?? HOSTS,
   }
-  const answer = useQuestion<SeriesAnswer>('series', name === undefined ? null : parameters)
+  const answer = useQuestion<MapAnswer>('series/columns', name === undefined ? null : parameters, askSeries)
   const marks = useQuestion<MarksAnswer>('marks', { ...askedPeriod() })
   const apps = useQuestion<AppsAnswer>('apps', { limit: APPS })
   const nothing = name === undefined && functions.data !== undefined
