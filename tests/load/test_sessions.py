@@ -1,6 +1,8 @@
 """plumb load plan --session: a session comes by itself, each of its operations when the one before has ended."""
 
-from tests.load.conftest import plan, records, report
+import re
+
+from tests.load.conftest import plan, records, report, run_load
 
 
 def test_each_waits_for_the_one_before(hdfs, tmp_path):
@@ -21,3 +23,6 @@ def test_each_waits_for_the_one_before(hdfs, tmp_path):
     measured = [operation for operation in found.values() if operation.due >= 1]
     assert said["end"] == "done" and said["due"] == said["done"] == len(measured) and said["missing"] == 0
     assert "Sessions of 3: a session comes when the plan says" in done.stdout
+    page = tmp_path / "s.html"
+    assert run_load("report", result, "--html", page).returncode == 0
+    assert re.search(r"<p>Sessions of 3:.*</p>\n<p>[0-9]+ operations were due in 3 s", page.read_text())

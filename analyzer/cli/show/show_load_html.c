@@ -423,6 +423,13 @@ static void append_slowest(const json_t *document, const Style *style, GString *
     g_string_append(out, "</table></div>\n");
 }
 
+/* How many paragraphs come before what is wrong with the run: its head, what kind of run it is, and its rate. */
+static gssize plain_paragraphs(const json_t *document) {
+    const gboolean closed = field_true(document, "closed");
+    const gboolean sessions = field_present(field_object(document, "head"), "plan-session") && !closed;
+    return 2 + closed + sessions + (json_array_size(field_list(document, "hosts")) > 0);
+}
+
 /* The paragraphs above the first table are those of the text, which ends with an empty line. */
 static void append_words(const json_t *document, Show show, const Style *style, GString *out) {
     ShowOptions plain = {.style = *style};
@@ -432,7 +439,8 @@ static void append_words(const json_t *document, Show show, const Style *style, 
     if (end != NULL) *end = '\0';
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", 0);
     for (char **line = lines; *line != NULL; line++)
-        append_element(out, line - lines >= 2 ? "<p class=\"wrong\">" : "<p>", *line, "</p>\n");
+        append_element(out, line - lines >= plain_paragraphs(document) ? "<p class=\"wrong\">" : "<p>", *line,
+                       "</p>\n");
 }
 
 static void append_run(const json_t *document, const Style *style, GString *out) {
