@@ -28,6 +28,10 @@ from script.spark.standalone import Agent
 
 CLIENTS = ("client1", "client2")
 OTHER = "datanode3"
+# They are there where one of the faults is theirs. What a disk of theirs writes a second: the NameNode gives up where
+# the megabyte that is reserved now and then takes 20 s.
+JOURNALNODES = ("journalnode1", "journalnode2", "journalnode3")
+JOURNAL_BYTES = 100_000
 THREADS, PAUSE_MS = 2, 200
 # How often is asked, and how far from the truth the begin may be.
 ASK_SECONDS, BEGIN_SECONDS = 10, 60
@@ -37,6 +41,7 @@ READY_SECONDS = 180
 DISK = {"disk", "disk or network"}
 NETWORK = {"network", "disk or network"}
 PROCESSOR = {"processor"}
+EDIT_LOG = {"edit log"}
 # What is between two hosts, and no host's own network.
 LINK = {"link"}
 # A process that stands still shows as whatever it was doing.
@@ -105,6 +110,14 @@ FAULTS = {
         lambda faults: both(faults.slow_writes(SLOW), faults.slow_network(OTHER)),
         [*guilty(SLOW, DISK), *guilty(OTHER, NETWORK)],
     ),
+    # Two of three, of which mostly the faster one completes the majority; one of three is waited for by nobody.
+    "journal-slow-disk": Fault(
+        "small",
+        1,
+        lambda faults: both(*(faults.slow_writes(host, JOURNAL_BYTES) for host in JOURNALNODES[1:])),
+        [(JOURNALNODES[1:], EDIT_LOG)],
+    ),
+    "journal-one-slow-disk": Fault("small", 1, lambda faults: faults.slow_writes(JOURNALNODES[2], JOURNAL_BYTES), []),
     "small-files": Fault("small", 3, lambda _: nothing(), []),
     "none": Fault("write", 3, lambda _: nothing(), []),
     # All tasks are slow: each reads or writes at so many DataNodes that the slow one is among them.
@@ -116,7 +129,7 @@ FAULTS = {
     "spark-read-starved-cpu": on_datanode("spark-read", 1, "starved", PROCESSOR),
 }
 # What is not said, beside which faults are to be made.
-ALL_CLIENTS = [name for name in FAULTS if not name.startswith("spark-")]
+ALL_CLIENTS = [name for name in FAULTS if not name.startswith(("spark-", "journal-"))]
 
 # Of jobs.py, its arguments, and more of Spark's properties; jobs go on until a file is there, their last argument.
 SPARK_JOBS = {
@@ -209,12 +222,14 @@ class ClientBed(Bed):
     def __init__(self, work, build, faults):
         super().__init__(work, build)
         self.with_spark = any(FAULTS[fault].load in SPARK_JOBS for fault in faults)
+        self.journalnodes = JOURNALNODES if any(fault.startswith("journal-") for fault in faults) else ()
 
     def _start(self):
         self.work.mkdir(parents=True, exist_ok=True)
         servers = ["namenode", *(f"datanode{i}" for i in range(1, DATANODES + 1))]
         workers = self.workers if self.with_spark else ()
-        self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", [*servers, *CLIENTS, *workers]))
+        names = [*servers, *self.journalnodes, *CLIENTS, *workers]
+        self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
         self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})
         self.hdfs = self.stack.enter_context(
@@ -225,6 +240,7 @@ class ClientBed(Bed):
                 hosts=self.hosts,
                 hdfs={"dfs.blocksize": str(BLOCK), **hadoop_slow.SETTINGS},
                 agent=self.agent,
+                journalnodes=len(self.journalnodes),
             )
         )
         if self.with_spark:
