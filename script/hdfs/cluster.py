@@ -167,6 +167,14 @@ def wait_for(condition, seconds, what):
         time.sleep(POLL_SECONDS)
 
 
+def listens(address, port):
+    try:
+        socket.create_connection((address, port), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
 def choose(choices, name):
     """What holds for a process: of its name ("datanode2"), of its kind ("datanode"), or else of "*"."""
     kinds = {"namenode": "namenode", "format": "namenode", "datanode": "datanode", "journalnode": "journalnode"}
@@ -376,7 +384,7 @@ class Cluster(Processes):
 
     def _journalnodes_ready(self):
         self._check_alive()
-        return all(self.jmx(name, "Hadoop:service=JournalNode,name=JournalNodeInfo") for name in self.journalnodes)
+        return all(listens(self.address(name), port) for name, port in self.journal_ports.items())
 
     def start(self):
         """Returns when all DataNodes are there and files can be written."""
