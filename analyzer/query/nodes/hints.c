@@ -139,7 +139,7 @@ json_t *hints_json(const Cluster *cluster, const NodesReport *report, GError **e
     json_auto_t *list = json_array();
     for (guint class = WORK_NONE + 1; class < WORK_CLASSES; class ++) {
         Hint hint = {(WorkClass) class, constants, weights, NULL, 0, 0};
-        if (weigh(report, &hint) < POLISH_PEERS) continue;
+        if (!work_class_has_peers(hint.class) || weigh(report, &hint) < POLISH_PEERS) continue;
         find_least(report, &hint);
         json_t *object = json_object();
         json_array_append_new(list, object);
