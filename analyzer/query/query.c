@@ -11,6 +11,7 @@
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/spark/predict/predict_answers.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/traces/trace_answers.h"
 #include "common/base/allowance.h"
@@ -79,6 +80,7 @@ static const Question questions[] = {
      OF_RECORDS("app", "trace", "stage", "task", "status", "method", "lambda_p", "lambda_q", "lambda_t", "lambda_e",
                 "lambda_w", "window", "peers", "edge", "evidence", "limit")},
     {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
+    {"ends", answer_ends, OF_RECORDS("app", "stage")},
     {"predict", answer_predict, OF_RECORDS("app", "on", "stage", "since", "until", "limit")},
     {"marks", answer_marks, OF_RECORDS("since", "until", "host", "kind", "limit")},
     {"slow", answer_slow, ALLOW("since", "until", "limit")},

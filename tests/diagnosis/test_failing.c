@@ -1,6 +1,8 @@
 /* Nodes whose calls fail far more often than those of their peers. */
 #include "analyzer/diagnosis/nodes/failing.h"
 
+#include "analyzer/diagnosis/nodes/binomial.h"
+
 #define WINDOWS 60u
 
 static void test_binomial(void) {

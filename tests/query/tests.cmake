@@ -21,6 +21,7 @@ plumb_test(test_bottleneck SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_bottle
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
 plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)
 plumb_test(test_failing SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_failing.c LINK query_fixture m)
+plumb_test(test_ends SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_ends.c LINK query_fixture m)
 plumb_test(test_slow_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_slow_links.c LINK query_fixture)
 plumb_test(test_slow_journal SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_slow_journal.c LINK query_fixture)
 plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c LINK query_fixture)

@@ -80,7 +80,7 @@ def named(watch):
     """The first line about the task that is stuck; others may have been slow, too."""
     for line in watch.stdout:
         row = json.loads(line)
-        if row["partition"] == STUCK:
+        if row.get("partition") == STUCK:
             return row
     raise AssertionError("plumb watch ended before it named the task")
 

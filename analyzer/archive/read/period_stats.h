@@ -41,8 +41,8 @@ gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsW
 typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);
 gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
                              GError **error);
-/* The same of functions in some minutes, minute by minute (key->bucket) in the order of the list; in each those of calls
- * that failed (STATS_FAILED) come first. Minutes whose rows have expired have none. */
+/* The same of functions in some minutes, minute by minute (key->bucket) in the order of the list; in each, those
+ * of calls that failed (STATS_FAILED) come first. Minutes whose rows have expired have none. */
 typedef struct StatsMinutes {
     const guint32 *list;
     guint n;

@@ -5,8 +5,12 @@
 
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
+#include "common/base/clock.h"
 #include "common/base/harmless.h"
 #include "common/model/spark.h"
+
+/* When a stage ends is told by all hosts' statistics: it costs more than to look for stragglers. */
+#define ENDS_EVERY_NS (20 * NS_PER_SEC)
 
 static volatile sig_atomic_t stopped;
 
@@ -20,9 +24,19 @@ typedef struct Watch {
     Invocation *invocation;
     Source *source;
     GHashTable *named;
+    GHashTable *ends;      /* "<app> <stage>" -> EndTold */
+    gint64 ends_looked_ns; /* monotonic */
+    gboolean ends_due;
 } Watch;
 
-static gboolean print(const Watch *watch, const json_t *app, const json_t *row) {
+/* What was told of a stage's end last. */
+typedef struct EndTold {
+    gboolean known;
+    gint64 earliest_ns, latest_ns;
+} EndTold;
+
+/* now_ns: of a row that tells when a stage ends; 0: of a straggler. */
+static gboolean print(const Watch *watch, const json_t *app, const json_t *row, gint64 now_ns) {
     g_autoptr(GString) text = g_string_new(NULL);
     if (watch->invocation->json) {
         json_t *line = json_copy((json_t *)row);
@@ -33,7 +47,10 @@ static gboolean print(const Watch *watch, const json_t *app, const json_t *row) 
         free(dumped);
         json_decref(line);
     } else {
-        show_straggler_line(app, row, &watch->invocation->style, text);
+        if (now_ns != 0)
+            show_end_line(app, row, now_ns, &watch->invocation->style, text);
+        else
+            show_straggler_line(app, row, &watch->invocation->style, text);
     }
     return fputs(text->str, stdout) >= 0 && fflush(stdout) == 0;
 }
@@ -70,10 +87,40 @@ static gboolean watch_straggler(Watch *watch, const json_t *app, const json_t *r
     if (better) row = better;
     const guint state = field_object(row, "main_cause") ? 2 : 1;
     gboolean good = TRUE;
-    if (known != GUINT_TO_POINTER(state)) good = print(watch, app, row);
+    if (known != GUINT_TO_POINTER(state)) good = print(watch, app, row, 0);
     g_hash_table_insert(watch->named, g_steal_pointer(&key), GUINT_TO_POINTER(state));
     json_decref(again);
     return good;
+}
+
+/* ---- when stages end ---- */
+
+/* Told when it is first known or not, and when it will be another time than was told. */
+static gboolean watch_end(Watch *watch, const json_t *app, const json_t *stage, gint64 now_ns) {
+    g_autofree char *key = g_strdup_printf("%s %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, field_text(app, "app"),
+                                           field_int(stage, "stage"), field_int(stage, "stage_attempt"));
+    const EndTold *told = g_hash_table_lookup(watch->ends, key);
+    const gint64 end_ns = field_int(stage, "end_time_ns");
+    const EndTold now = {field_true(stage, "known"), field_int(stage, "earliest_time_ns"),
+                         field_int(stage, "latest_time_ns")};
+    if (told && told->known == now.known && (!now.known || (end_ns >= told->earliest_ns && end_ns <= told->latest_ns)))
+        return TRUE;
+    g_hash_table_insert(watch->ends, g_steal_pointer(&key), g_memdup2(&now, sizeof now));
+    return print(watch, app, stage, now_ns);
+}
+
+/* FALSE as of look(). */
+static gboolean watch_ends(Watch *watch, const json_t *app, GError **error) {
+    g_autoptr(Ask) ask = ask_new("ends");
+    ask_add(ask, "app", field_text(app, "app"));
+    json_auto_t *ends = source_ask(watch->source, ask, error);
+    gsize i;
+    const json_t *stage;
+    if (!ends) return FALSE;
+    json_array_foreach((json_t *)field_list(ends, "stages"), i, stage) {
+        if (!watch_end(watch, app, stage, field_int(ends, "now_time_ns"))) return FALSE;
+    }
+    return TRUE;
 }
 
 /* One look at all running applications, *n of them. FALSE with *error set: plumbd did not answer; without: no
@@ -94,6 +141,7 @@ static gboolean look(Watch *watch, guint *n, GError **error) {
         json_array_foreach((json_t *)field_list(why, "stragglers"), k, row) {
             if (!watch_straggler(watch, app, row)) return FALSE;
         }
+        if (watch->ends_due && !watch_ends(watch, app, error)) return FALSE;
     }
     return TRUE;
 }
@@ -102,6 +150,9 @@ static CliExit watch_all(Watch *watch, guint64 interval_s) {
     for (gboolean first = TRUE; !stopped; first = FALSE) {
         GError *error = NULL;
         guint running = 0;
+        const gint64 now_ns = clock_monotonic_ns(clock_system());
+        watch->ends_due = first || now_ns - watch->ends_looked_ns >= ENDS_EVERY_NS;
+        if (watch->ends_due) watch->ends_looked_ns = now_ns;
         if (!look(watch, &running, &error)) {
             if (!error) return CLI_FAILED;
             if (first) return invocation_failed(watch->invocation, error);
@@ -130,7 +181,8 @@ static CliExit watch_run(Invocation *invocation) {
     g_autoptr(Source) source = source_open(&invocation->source, &error);
     if (!source) return invocation_failed(invocation, error);
     g_autoptr(GHashTable) named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    Watch watch = {invocation, source, named};
+    g_autoptr(GHashTable) ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    Watch watch = {invocation, source, named, ends, 0, FALSE};
     return watch_all(&watch, interval_s);
 }
 
@@ -144,14 +196,15 @@ static const Option options[] = {
 const Command command_watch = {
     .name = "watch",
     .arguments = "",
-    .summary = "name the stragglers of running applications while they run",
+    .summary = "name the stragglers of running applications, and say when stages will end",
     .about =
         "Looks at the running applications of Spark every few "
         "seconds, and names each task that already takes at least\n"
-        "1.5 times the median of its stage; again once a cause is seen. Needs a plumb-bridge --follow that sends\n"
-        "the growing event logs. Spark 4 compresses them, and writes a block only when it is full: set\n"
-        "spark.eventLog.compress=false and spark.eventLog.buffer.kb=1 for the application, or it shows late. With\n"
-        "--json each straggler is one line.",
+        "1.5 times the median of its stage; again once a cause is seen. Says when each running stage will end, from\n"
+        "its tasks and how fast their hosts are (nodes --predict), and again when that changes. Needs a\n"
+        "plumb-bridge --follow that sends the growing event logs. Spark 4 compresses them, and writes a block only\n"
+        "when it is full: set spark.eventLog.compress=false and spark.eventLog.buffer.kb=1 for the application, or it\n"
+        "shows late. With --json each straggler, and each stage's end, is one line.",
     .example = "  plumb watch\n"
                "  plumb watch --app app-20260101120000-0001 --json\n",
     .options = options,

@@ -52,6 +52,8 @@ void show_tasks(const json_t *document, const ShowOptions *options, GString *out
 void show_log_import(const json_t *document, const ShowOptions *options, GString *out);
 /* One straggler of the document of "why", in one line. */
 void show_straggler_line(const json_t *app, const json_t *straggler, const Style *style, GString *out);
+/* When a running stage ends, as "ends" tells it, in one line. now_ns: when that was asked. */
+void show_end_line(const json_t *app, const json_t *stage, gint64 now_ns, const Style *style, GString *out);
 void show_load_plan(const json_t *document, const ShowOptions *options, GString *out);
 /* The same as a page with pictures: one file of HTML, with SVG in it. */
 void show_load_html(const json_t *document, const ShowOptions *options, GString *out);

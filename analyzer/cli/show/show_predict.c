@@ -61,6 +61,47 @@ void show_predict(const json_t *document, const ShowOptions *options, GString *o
         g_string_append(out, "\nknown: of its time, what the hosts were compared in; the rest is taken as it was\n");
 }
 
+/* ---- when a stage ends ---- */
+
+static char *left_text(const Style *style, const json_t *row, const char *field, gint64 now_ns) {
+    const gint64 left_ns = MAX(field_int(row, field) - now_ns, 0);
+    return unit_duration(style, (double)left_ns, NS_PER_SEC);
+}
+
+static void add_last(const Style *style, const json_t *last, gint64 now_ns, GString *out) {
+    g_autofree char *host = show_text(style, last, "host"), *left = left_text(style, last, "end_time_ns", now_ns);
+    const char *reason = field_text(last, "reason");
+    g_string_append_printf(out, "; of its running tasks %" G_GINT64_FORMAT " on %s is the last, in %s: ",
+                           field_int(last, "task"), host, left);
+    if (strcmp(reason, "slow-host") == 0)
+        g_string_append_printf(out, "tasks take %.1f times as long there", field_number(last, "host_times"));
+    else if (strcmp(reason, "overdue") == 0)
+        g_string_append_printf(out, "it has taken %.1f times as long as usual", field_number(last, "times_usual"));
+    else
+        g_string_append(out, "it began last");
+}
+
+void show_end_line(const json_t *app, const json_t *stage, gint64 now_ns, const Style *style, GString *out) {
+    g_autofree char *name = show_text(style, app, "app"), *left = left_text(style, stage, "end_time_ns", now_ns);
+    g_autofree char *early = left_text(style, stage, "earliest_time_ns", now_ns);
+    g_autofree char *late = left_text(style, stage, "latest_time_ns", now_ns);
+    g_autofree char *naive = left_text(style, stage, "by_progress_time_ns", now_ns);
+    g_autofree char *at = unit_time(field_int(stage, "end_time_ns"), NS_PER_SEC);
+    g_string_append_printf(out, "%s stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT " ", name, field_int(stage, "stage"),
+                           field_int(stage, "stage_attempt"));
+    if (!field_true(stage, "known")) {
+        g_string_append_printf(out, "ends at a time not known yet: %.0f of %.0f tasks have ended, five must\n",
+                               field_number(stage, "ended"), field_number(stage, "tasks"));
+        return;
+    }
+
+    g_string_append_printf(out, "ends in %s (%s to %s), at %s: %.0f %% done, by that alone in %s", left, early, late,
+                           at, 100 * field_number(stage, "progress"), naive);
+    const json_t *last = field_object(stage, "last");
+    if (last) add_last(style, last, now_ns, out);
+    g_string_append_c(out, '\n');
+}
+
 /* ---- hints ---- */
 
 static void show_probe(const Style *style, const json_t *probe, GString *out) {

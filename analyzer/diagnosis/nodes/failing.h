@@ -4,10 +4,11 @@
  * failed stands for it. The share that failed is compared with that of the other nodes that are like most: a node is
  * not when its own failures are a rarity by the median share of all, and then by the share of those that are left. So
  * half of the nodes may be ill. No share is taken to be less than what nobody could have seen in as many calls as they
- * had (Laplace's rule of succession). A window is bad when so many failed calls have a chance of FAILING_CHANCE at most by that share (exact binomial test),
- * and are FAILING_LEAST of the calls and FAILING_TIMES as many as expected. Calls do not fail independently, so one
- * window says little: when BAD_LEAST of BAD_OF windows are bad the node fails; GOOD_LEAST good ones in a row end it
- * (judgement.h). With fewer than POLISH_PEERS nodes in a class nobody is compared. */
+ * had (Laplace's rule of succession). A window is bad when so many failed calls have a chance of FAILING_CHANCE at most
+ * by that share (exact binomial test), and are FAILING_LEAST of the calls and FAILING_TIMES as many as expected. Calls
+ * do not fail independently, so one window says little: when BAD_LEAST of BAD_OF windows are bad the node fails;
+ * GOOD_LEAST good ones in a row end it (judgement.h). With fewer than POLISH_PEERS nodes in a class nobody is compared.
+ */
 #pragma once
 
 #include "analyzer/diagnosis/nodes/judgement.h"
@@ -36,6 +37,3 @@ typedef struct FailedShare {
 } FailedShare;
 /* By class, then node. */
 FailedShare *failed_shares(const NodeGrid *grid, guint32 since);
-
-/* The chance that so many or more of the calls fail, when each does with this chance. */
-double binomial_tail(guint64 calls, guint64 failed, double chance);

@@ -12,7 +12,6 @@ json_t *answer_jobs(const Asked *asked, GError **error);
 json_t *answer_executors(const Asked *asked, GError **error);
 json_t *answer_tasks(const Asked *asked, GError **error);
 json_t *answer_hosts(const Asked *asked, GError **error);
-json_t *answer_predict(const Asked *asked, GError **error);
 json_t *answer_runs(const Asked *asked, GError **error);
 json_t *answer_why(const Asked *asked, GError **error);
 json_t *answer_stragglers(const Asked *asked, GError **error);

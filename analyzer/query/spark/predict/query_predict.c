@@ -3,81 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/query/nodes/cluster.h"
-#include "analyzer/query/spark/spark_answers.h"
-#include "analyzer/query/spark/tasks/run.h"
+#include "analyzer/query/spark/predict/host_model.h"
+#include "analyzer/query/spark/predict/predict_answers.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
 #define DEFAULT_LIMIT 20u
-
-typedef struct Model {
-    Cluster *cluster;
-    NodesReport *report;
-    double *constants; /* class * n_nodes + node; NAN: not known */
-} Model;
-
-static void model_clear(Model *model) {
-    nodes_report_free(model->report);
-    cluster_free(model->cluster);
-    g_free(model->constants);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Model, model_clear)
-
-static gboolean model_load(const Asked *asked, Model *model, GError **error) {
-    model->cluster = cluster_load(asked, error);
-    if (!model->cluster) return FALSE;
-    const guint32 n_nodes = model->cluster->grid->n_nodes;
-    model->report = nodes_judge(model->cluster->grid, NODES_OURS, model->cluster->since);
-    model->constants = g_new(double, MAX((gsize)WORK_CLASSES * n_nodes, 1));
-    for (guint class = 0; class < WORK_CLASSES; class ++)
-        node_constants(model->report, (WorkClass) class, model->constants + (gsize) class * n_nodes);
-    return TRUE;
-}
-
-/* The node of a host; G_MAXUINT32: it is none. */
-static guint32 node_of(const Model *model, guint32 host) {
-    for (guint32 node = 0; host > 0 && node < model->cluster->grid->n_nodes; node++)
-        if (cluster_host(model->cluster, node) == host) return node;
-    return G_MAXUINT32;
-}
-
-static double constant_of(const Model *model, WorkClass class, guint32 node) {
-    if (class == WORK_NONE || node == G_MAXUINT32) return NAN;
-    return model->constants[(gsize) class * model->cluster->grid->n_nodes + node];
-}
-
-/* ---- a stage on a host ---- */
-
-typedef struct Prediction {
-    guint32 node;
-    double ns;       /* of a task */
-    double known_ns; /* of its time as it was: how much the model knows of both hosts */
-} Prediction;
-
-static void add_part(const Model *model, const RunWait *part, WorkClass class, Prediction *prediction) {
-    const double here = constant_of(model, class, node_of(model, part->host));
-    const double there = constant_of(model, class, prediction->node);
-    const gboolean known = !isnan(here) && !isnan(there) && here > 0;
-    prediction->ns += (double)part->ns * (known ? there / here : 1);
-    if (known) prediction->known_ns += (double)part->ns;
-}
-
-/* Only what the task and its DataNode do moves with it: the NameNode stays where it is. */
-static Prediction predict(const Model *model, const RunStage *stage, guint32 node) {
-    Prediction prediction = {.node = node};
-    for (guint i = 0; i < stage->waits->len; i++) {
-        const RunWait *wait = &g_array_index(stage->waits, RunWait, i);
-        const char *name = dict_text(archive_dict(model->cluster->archive), wait->function, NULL);
-        const gboolean stays = wait->role == ROLE_NAMENODE || wait->role == ROLE_JOURNALNODE;
-        add_part(model, wait, stays ? WORK_NONE : work_class(name, wait->role), &prediction);
-    }
-    for (guint i = 0; i < stage->own->len; i++)
-        add_part(model, &g_array_index(stage->own, RunWait, i), WORK_SPARK, &prediction);
-    prediction.ns /= stage->tasks_read;
-    prediction.known_ns /= stage->tasks_read;
-    return prediction;
-}
 
 static gint fastest_first(gconstpointer a, gconstpointer b) {
     const Prediction *x = a, *y = b;
@@ -87,7 +18,7 @@ static gint fastest_first(gconstpointer a, gconstpointer b) {
 
 /* ---- JSON ---- */
 
-static json_t *prediction_json(const Model *model, const Prediction *prediction, double seen_ns) {
+static json_t *prediction_json(const HostModel *model, const Prediction *prediction, double seen_ns) {
     json_t *object = json_object();
     json_object_set_new(object, "host",
                         json_name(model->cluster->archive, cluster_host(model->cluster, prediction->node)));
@@ -97,12 +28,12 @@ static json_t *prediction_json(const Model *model, const Prediction *prediction,
     return object;
 }
 
-static json_t *stage_json(const Run *run, const RunStage *stage, const Model *model, guint32 on, guint most) {
+static json_t *stage_json(const Run *run, const RunStage *stage, const HostModel *model, guint32 on, guint most) {
     const AppStage *known = app_stage(run->tasks, stage->number);
     const double seen_ns = (double)stage->duration_ns / stage->tasks_read;
     g_autoptr(GArray) predictions = g_array_new(FALSE, FALSE, sizeof(Prediction));
     for (guint32 node = 0; node < model->cluster->grid->n_nodes; node++) {
-        const Prediction prediction = predict(model, stage, node);
+        const Prediction prediction = host_model_predict(model, stage, node);
         const gboolean wanted = on == G_MAXUINT32 ? prediction.known_ns > 0 : node == on;
         if (wanted) g_array_append_val(predictions, prediction);
     }
@@ -122,9 +53,9 @@ static json_t *stage_json(const Run *run, const RunStage *stage, const Model *mo
 }
 
 /* The node that was asked for; G_MAXUINT32: all. */
-static gboolean find_on(const Asked *asked, const Model *model, guint32 *on, GError **error) {
+static gboolean find_on(const Asked *asked, const HostModel *model, guint32 *on, GError **error) {
     const guint32 host = asked_name(asked, "on");
-    *on = node_of(model, host == G_MAXUINT32 ? 0 : host);
+    *on = host_model_node(model, host == G_MAXUINT32 ? 0 : host);
     if (host == 0 || *on != G_MAXUINT32) return TRUE;
     return fail(error, PLUMB_ERROR_NOT_FOUND,
                 "nothing is known of how fast host \"%s\" is in that time: plumb nodes lists those that are known",
@@ -135,12 +66,12 @@ json_t *answer_predict(const Asked *asked, GError **error) {
     gint64 number, attempt;
     guint32 on;
     guint64 limit = DEFAULT_LIMIT;
-    g_auto(Model) model = {NULL, NULL, NULL};
+    g_auto(HostModel) model = {NULL, NULL, NULL};
     if (!params_count(asked->params, "limit", &limit, error) || !asked_stage(asked, &number, &attempt, error))
         return NULL;
     g_autofree char *key = asked_app(asked, error);
     g_autoptr(Run) run = key ? run_load(asked, key, error) : NULL;
-    if (!run || !model_load(asked, &model, error) || !find_on(asked, &model, &on, error)) return NULL;
+    if (!run || !host_model_load(asked, &model, error) || !find_on(asked, &model, &on, error)) return NULL;
 
     json_auto_t *answer = json_object();
     json_t *stages = json_array();
