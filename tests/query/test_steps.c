@@ -322,6 +322,7 @@ static const struct {
     {"nodes", "", 0},
     {"nodes", "method=paper", 0},
     {"nodes", "method=peers", 0},
+    {"ends", "app=app-1", 0},
     {"predict", "app=app-1", 0},
     {"slow", "", 0},
     {"bottleneck", "root=*&traces=50", 0},

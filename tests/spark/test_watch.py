@@ -1,11 +1,14 @@
 """plumb watch beside a running application: a real Spark in one JVM, whose event log plumb-bridge follows while it
 grows."""
 
+import heapq
 import json
 import os
+import random
 import signal
 import subprocess
 import threading
+import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -116,3 +119,103 @@ def test_a_straggler_is_named_while_it_runs(application, plumbd, plumb_program, 
         for process in (watch, follower):
             process.send_signal(signal.SIGTERM)
             assert process.wait(SECONDS) == 0
+
+
+# ---- when a stage ends ----
+
+HOSTS, CORES, DRAWN = 3, 2, 90
+
+
+def drawn_stage():
+    """Tasks of 20 to 30 s, on the last host three times as long: (begin, end, host) in ms, and the true end."""
+    draw = random.Random(11)
+    free = [(0, host) for host in range(HOSTS) for _ in range(CORES)]
+    tasks = []
+    for _ in range(DRAWN):
+        begin, host = heapq.heappop(free)
+        end = begin + draw.randint(20000, 30000) * (3 if host == HOSTS - 1 else 1)
+        heapq.heappush(free, (end, host))
+        tasks.append((begin, end, host))
+    return tasks, max(end for _, end, _ in tasks)
+
+
+def events(app, tasks, begin_ms, run_ms):
+    """What its log has when the stage has run for so long, event by event as Spark writes them."""
+    stage = {
+        "Stage ID": 0,
+        "Stage Attempt ID": 0,
+        "Stage Name": "count at Main.scala:5",
+        "Number of Tasks": DRAWN,
+        "RDD Info": [],
+        "Parent IDs": [],
+        "Details": "",
+        "Submission Time": begin_ms,
+    }
+    yield {"Event": "SparkListenerLogStart", "Spark Version": "3.5.6"}
+    yield {
+        "Event": "SparkListenerApplicationStart",
+        "App Name": app,
+        "App ID": app,
+        "Timestamp": begin_ms,
+        "User": "u",
+    }
+    yield {"Event": "SparkListenerStageSubmitted", "Stage Info": stage, "Properties": {}}
+    happened = []
+    for number, (begin, end, host) in enumerate(tasks):
+        info = {
+            "Task ID": number,
+            "Index": number,
+            "Attempt": 0,
+            "Launch Time": begin_ms + begin,
+            "Executor ID": str(host),
+            "Host": f"w{host}",
+            "Locality": "NODE_LOCAL",
+            "Speculative": False,
+            "Getting Result Time": 0,
+            "Finish Time": 0,
+            "Failed": False,
+            "Killed": False,
+            "Accumulables": [],
+        }
+        common = {"Stage ID": 0, "Stage Attempt ID": 0}
+        happened.append((begin, {"Event": "SparkListenerTaskStart", **common, "Task Info": info}))
+        ended = {**info, "Finish Time": begin_ms + end}
+        reason = {"Task Type": "ResultTask", "Task End Reason": {"Reason": "Success"}}
+        metrics = {"Executor Run Time": end - begin, "Result Size": 1}
+        happened.append(
+            (end, {"Event": "SparkListenerTaskEnd", **common, **reason, "Task Info": ended, "Task Metrics": metrics})
+        )
+    yield from (event for at, event in sorted(happened, key=lambda one: one[0]) if at <= run_ms)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.97])
+def test_the_end_of_a_stage(plumbd, plumb_program, build_dir, tmp_path, share):
+    """Its log as it lies while it grows; when the stage ends is known here alone."""
+    tasks, all_ms = drawn_stage()
+    run_ms = int(share * all_ms)
+    begin_ms = int(time.time() * 1000) - run_ms
+    log = tmp_path / f"app-{run_ms}"
+    log.write_text("".join(json.dumps(event) + "\n" for event in events(log.name, tasks, begin_ms, run_ms)))
+    bridge = build_dir / "spark-bridge/plumb-bridge"
+    subprocess.run([bridge, "--receiver", "{}:{}".format(*plumbd.thrift), log], check=True, timeout=SECONDS)
+
+    command = [plumb_program, "watch", "--once", "--server", plumbd.http]
+    run = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True, timeout=SECONDS)
+    (row,) = [row for row in map(json.loads, run.stdout.splitlines()) if "progress" in row]
+    text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
+    assert (row["app"], row["tasks"], row["ended"]) == (log.name, DRAWN, sum(end <= run_ms for _, end, _ in tasks))
+    assert row["known"] == (share > 0.1)
+    if not row["known"]:
+        assert f"{log.name} stage 0.0 ends at a time not known yet: 0 of {DRAWN} tasks have ended" in text
+        return
+
+    end_ns = (begin_ms + all_ms) * 10**6
+    slack_ns = 2 * 10**9  # since the log was written
+    assert row["earliest_time_ns"] - slack_ns <= end_ns <= row["latest_time_ns"] + slack_ns, text
+    assert abs(row["end_time_ns"] - end_ns) <= 0.15 * all_ms * 10**6, text
+    assert "% done, by that alone in" in text
+    if row["waiting"] == 0:
+        last = max(range(DRAWN), key=lambda number: tasks[number][1])
+        assert (row["last"]["task"], row["last"]["host"], row["last"]["reason"]) == (last, f"w{HOSTS - 1}", "slow-host")
+        assert f"of its running tasks {last} on w{HOSTS - 1} is the last, in " in text
+        assert "times as long there" in text
