@@ -19,7 +19,7 @@ NOTE = """() => {
 }"""
 
 TAKEN = """() => {
-  const answer = performance.getEntriesByType('resource').find((one) => one.name.includes('/series?'))
+  const answer = performance.getEntriesByType('resource').find((one) => one.name.includes('/series/columns?'))
   return {
     first_paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
     map: window.mapDrawn,

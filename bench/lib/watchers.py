@@ -43,7 +43,7 @@ class Watcher(threading.Thread):
             functions = json.loads(asked or "{}").get("functions", [])
             if functions:
                 name = quote(functions[0]["function"], safe="")
-                reader.ask(f"/api/v1/series?since=1h&by=host&role=datanode&function={name}&sort=ratio&limit=60")
+                reader.ask(f"/api/v1/series/columns?since=1h&by=host&role=datanode&function={name}&sort=ratio&limit=60")
             reader.ask("/api/v1/marks?since=1h")
             reader.ask("/api/v1/apps?limit=20")
         self.rounds += 1

@@ -1,7 +1,7 @@
 // A question of a view: asked when its address changes, again while it is live, no more once the view is left.
 
 import { signal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { Gone, Refused, ask, questionPath, type Parameters } from '../api/ask.ts'
 
 const BUSY_TRIES_MS = 30_000
@@ -110,7 +110,8 @@ export function useQuestion<T>(question: string, parameters: Parameters | null, 
 function useAnswer<T>(question: string, parameters: Parameters | null, read: Reader, again: number): Answer<T> {
   const path = parameters === null ? '' : questionPath(question, parameters)
   const [answer, setAnswer] = useState<Answer<T>>({ path, loading: true, gone: false, answeredAt: 0 })
-  useEffect(() => {
+  // Not an effect, which waits for a frame: the overview's map asks for its function first.
+  useLayoutEffect(() => {
     if (path === '') return
     const abort = new AbortController()
     setAnswer((before) => ({ ...before, loading: true, gone: before.gone }))

@@ -14,6 +14,8 @@ export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 }
 
+const colours = (): string => `${theme.value} ${String(darkNow.value)}`
+
 export function Canvas({
   height,
   paint,
@@ -28,7 +30,7 @@ export function Canvas({
     setWidth(element.clientWidth)
     return () => observer.disconnect()
   }, [])
-  const shown = `${theme.value} ${String(darkNow.value)}`
+  const shown = colours()
   useLayoutEffect(() => {
     const element = canvas.current!
     const context = element.getContext('2d')
@@ -40,4 +42,17 @@ export function Canvas({
     paint(context, width, height)
   }, [width, height, paint, shown])
   return <canvas ref={canvas} style={{ height: `${height}px` }} {...more} />
+}
+
+/** A canvas of so many pixels, whatever its box, which has each as a rectangle with sharp edges. */
+export function Pixels({
+  paint,
+  ...more
+}: { paint: (context: CanvasRenderingContext2D) => void } & CanvasHTMLAttributes): VNode {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  useLayoutEffect(() => {
+    const context = canvas.current!.getContext('2d')
+    if (context !== null) paint(context)
+  }, [paint, colours()])
+  return <canvas ref={canvas} class="pixels" {...more} />
 }

@@ -13,7 +13,7 @@ function shapeSvg(shape: Shape, number: number): string {
     case 'rect':
       return `<rect ${boxed(shape.box)} rx="${shape.radius}" fill="${escaped(shape.fill)}"/>`
     case 'image':
-      return `<image ${boxed(shape.box)} href="${shape.canvas.toDataURL()}"/>`
+      return `<image ${boxed(shape.box)} preserveAspectRatio="none" style="image-rendering:${shape.rendering}" href="${shape.canvas.toDataURL()}"/>`
     case 'text': {
       const middle = (shape.box.y + shape.box.height / 2).toFixed(1)
       const text = `<text x="${shape.box.x.toFixed(1)}" y="${middle}" dominant-baseline="central" style="font:${escaped(shape.font)}" fill="${escaped(shape.fill)}">${escaped(shape.text)}</text>`

@@ -21,7 +21,7 @@ export type Shape =
       readonly dash: string
       readonly opacity: number
     }
-  | { readonly kind: 'image'; readonly box: Box; readonly canvas: HTMLCanvasElement }
+  | { readonly kind: 'image'; readonly box: Box; readonly canvas: HTMLCanvasElement; readonly rendering: string }
 
 export interface Box {
   readonly x: number
@@ -123,7 +123,8 @@ class Reader {
     const box = this.place(element.getBoundingClientRect())
     let within = clip
     if (element instanceof SVGElement && !(element instanceof SVGSVGElement)) this.vector(element, style)
-    else if (element instanceof HTMLCanvasElement) this.shapes.push({ kind: 'image', box, canvas: element })
+    else if (element instanceof HTMLCanvasElement)
+      this.shapes.push({ kind: 'image', box, canvas: element, rendering: style.imageRendering })
     else if (style.backgroundColor !== CLEAR) this.ground(meet(box, clip), style)
     if (style.overflowX === 'hidden') within = meet(clip, box)
     for (const child of element.childNodes) {
@@ -168,6 +169,7 @@ function paintShape(context: CanvasRenderingContext2D, shape: Shape): void {
       context.fill()
       break
     case 'image':
+      context.imageSmoothingEnabled = shape.rendering !== 'pixelated'
       context.drawImage(shape.canvas, shape.box.x, shape.box.y, shape.box.width, shape.box.height)
       break
     case 'text':

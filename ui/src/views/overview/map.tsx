@@ -7,7 +7,8 @@ import { refine, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { choosePeriod } from '../../app/period.ts'
 import type { Band } from '../../marks/bands.tsx'
-import { Canvas, type Painter } from '../../marks/canvas.tsx'
+import { Canvas, Pixels, type Painter } from '../../marks/canvas.tsx'
+import { useWidth } from '../../marks/width.ts'
 import { t } from '../../text/t.ts'
 import { clockTime } from '../../text/times.ts'
 import { count } from '../../text/units.ts'
@@ -17,6 +18,7 @@ import { writeValue } from './fields.ts'
 import {
   BOTTOM,
   RIGHT,
+  ROW_PX,
   cellName,
   cellNamed,
   cellValue,
@@ -26,7 +28,8 @@ import {
   type Cell,
   type Layout,
 } from './layout.ts'
-import { paintAxis, paintBands, paintCells, paintDragged, paintFrame } from './map-paint.ts'
+import { CellFrame, DraggedSteps, MapAxis, MapBands } from './map-above.tsx'
+import { paintLines, paintRows } from './map-paint.ts'
 
 function within(event: MouseEvent, layout: Layout): Cell | undefined {
   const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
@@ -95,34 +98,31 @@ const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = 
   ArrowRight: [0, 1],
 }
 
+/** The cells, with the names of their hosts where there is room. */
+function Cells({ layout, scheme, width }: { layout: Layout; scheme: Scheme; width: number }): VNode {
+  const { rows, steps, rowPx } = layout
+  const height = rows.length * rowPx
+  const lines = useCallback(
+    (context: CanvasRenderingContext2D) => paintLines(context, layout, scheme),
+    [layout, scheme],
+  )
+  const named = useCallback<Painter>((context, wide) => paintRows(context, layout, wide, scheme), [layout, scheme])
+  if (rowPx === ROW_PX) return <Canvas height={height} paint={named} aria-hidden="true" />
+  const [left, inner] = [leftOf(width), width - leftOf(width) - RIGHT]
+  const style = { marginLeft: `${left}px`, width: `${inner}px`, height: `${height}px` }
+  return <Pixels width={steps} height={rows.length} paint={lines} style={style} aria-hidden="true" />
+}
+
 export function HostMap(props: { answer: MapAnswer; scheme: Scheme; bands: readonly Band[] }): VNode {
   const { answer, scheme, bands } = props
   const layout = layoutOf(answer)
   const chosen = chosenCell(answer)
   const height = layout.rows.length * layout.rowPx + BOTTOM
-  const shownZone = zone.value
+  const [element, width] = useWidth()
   const choose = (cell: Cell | undefined): void => {
     if (cell) refine({ sel: cellName(answer, layout.rows[cell.row]!.host ?? '', cell.step) })
   }
   const { over, dragged, events } = usePointer(answer, layout, choose)
-  const paint = useCallback<Painter>(
-    (context, width, high) => {
-      context.font = `12px ${getComputedStyle(document.body).fontFamily}`
-      paintCells(context, layout, width, scheme)
-      paintBands(context, layout, answer, bands, width)
-      paintAxis(context, answer, width, high)
-    },
-    [answer, scheme, shownZone, bands.map((band) => band.label).join()],
-  )
-  const paintAbove = useCallback<Painter>(
-    (context, width) => {
-      paintFrame(context, layout, over, 'line-strong')
-      if (dragged) paintDragged(context, layout, dragged, width)
-      paintFrame(context, layout, chosen, 'text')
-    },
-    [answer, over?.row, over?.step, dragged?.join(), chosen?.row, chosen?.step],
-  )
-
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key]
     if (move === undefined) return
@@ -136,18 +136,23 @@ export function HostMap(props: { answer: MapAnswer; scheme: Scheme; bands: reado
   const told = over ?? chosen
   return (
     <figure class="chart">
-      <div class="layers">
-        <Canvas height={height} paint={paint} aria-hidden="true" />
-        <Canvas
-          height={height}
-          paint={paintAbove}
+      <div class="layers" style={{ height: `${height}px` }}>
+        <Cells layout={layout} scheme={scheme} width={width} />
+        <svg
+          ref={element}
           tabIndex={0}
           role="application"
           aria-label={t('Map of hosts and time: arrow keys move, the line below tells the cell')}
           class="brushed-time"
           {...events}
           onKeyDown={onKeyDown}
-        />
+        >
+          <MapBands layout={layout} width={width} answer={answer} bands={bands} />
+          <MapAxis layout={layout} width={width} answer={answer} />
+          <CellFrame layout={layout} width={width} at={over} kind="over" />
+          {dragged !== undefined && <DraggedSteps layout={layout} width={width} steps={dragged} />}
+          <CellFrame layout={layout} width={width} at={chosen} kind="chosen" />
+        </svg>
       </div>
       <figcaption class="quiet-text" aria-live="polite">
         {told === undefined
