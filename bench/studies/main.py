@@ -53,6 +53,7 @@ RECORDS = [folder for folder in STUDIES.values() if folder]
 ALL_KEPT = [
     ("stragglers", KEPT / "runs", "stragglers"),
     ("stragglers", KEPT / "recorded-runs", "recorded-stragglers"),
+    ("stragglers", KEPT / "twin-runs", "twin-stragglers"),
     ("operations", None, "operations"),
     ("sampling", None, "sampling"),
     ("bottleneck", KEPT / "load", "bottleneck"),

@@ -20,6 +20,7 @@ STUDIES = {
     "sampling": ["--runs", "10"],
     "stragglers": ["--from", KEPT / "runs"],
     "recorded-stragglers": ["--from", KEPT / "recorded-runs"],
+    "twin-stragglers": ["--from", KEPT / "twin-runs"],
     "bottleneck": ["--from", KEPT / "load"],
     "loop": [],
     "workloads": [],
@@ -28,7 +29,7 @@ STUDIES = {
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_committed_tables(name, tmp_path):
-    study = name.removeprefix("recorded-")
+    study = name.removeprefix("recorded-").removeprefix("twin-")
     done = subprocess.run(
         [ROOT / "bench/study", study, *STUDIES[name], "--into", tmp_path],
         capture_output=True,
