@@ -25,8 +25,8 @@ const Command command_slow = {
     .about =
         "Shows what is slower than it usually is, or than on other hosts: the host, what of it (disk, network,\n"
         "processor, lock or queue of the NameNode, edit log, client), the function, since when, what it costs, and a\n"
-        "trace that shows it; what somebody waited longest for comes first. Then what was looked at. Without --since\n"
-        "the last hour is judged. Spark is not needed.",
+        "trace that shows it; what somebody waited longest for comes first. Then hosts of whose calls far more fail\n"
+        "than of their peers', and what was looked at. Without --since the last hour is judged. Spark is not needed.",
     .example = "  plumb slow\n"
                "  plumb slow --since 15m\n"
                "  plumb slow --since 2026-11-21T10:00:00Z --until 2026-11-21T11:00:00Z --json\n",

@@ -95,8 +95,8 @@ void show_end_line(const json_t *app, const json_t *stage, gint64 now_ns, const 
         return;
     }
 
-    g_string_append_printf(out, "ends in %s (%s to %s), at %s: %.0f %% done, by that alone in %s", left, early, late,
-                           at, 100 * field_number(stage, "progress"), naive);
+    g_string_append_printf(out, "ends in %s (%s to %s), at %s: %d %% done, by that alone in %s", left, early, late, at,
+                           (int)(100 * field_number(stage, "progress")), naive);
     const json_t *last = field_object(stage, "last");
     if (last) add_last(style, last, now_ns, out);
     g_string_append_c(out, '\n');
