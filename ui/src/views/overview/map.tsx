@@ -140,7 +140,7 @@ export function HostMap(props: { answer: MapAnswer; scheme: Scheme; bands: reado
         <Cells layout={layout} scheme={scheme} width={width} />
         <svg
           ref={element}
-          tabIndex={0}
+          tabindex={0}
           role="application"
           aria-label={t('Map of hosts and time: arrow keys move, the line below tells the cell')}
           class="brushed-time"
