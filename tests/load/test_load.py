@@ -220,7 +220,7 @@ def test_files_that_do_not_fit_are_not_begun(hdfs, tmp_path):
     path = tmp_path / "large.plan"
     plan(path, "--files", 30000, "--max-file", "1T", "--rate", 5, "--duration", "1s", "--warm-up", "0s")
     done = hdfs.run(path, folder="/large")
-    assert done.returncode == 2 and "that are free: draw it with smaller --files" in done.stderr
+    assert done.returncode == 2 and "by --min-free): draw it with smaller --files" in done.stderr
     assert hdfs.tree("/large/d/00") == []
     assert hdfs.clean(folder="/large").returncode == 0
 

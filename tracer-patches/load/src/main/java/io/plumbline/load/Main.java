@@ -170,8 +170,7 @@ public final class Main {
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(run, ended)));
         try {
-            watchSpace(run, parts, fs, settings);
-            load(run, parts, startNs, settings);
+            load(run, parts, fs, startNs, settings);
         } finally {
             end(meeting, ended);
         }
@@ -199,7 +198,7 @@ public final class Main {
         }
     }
 
-    private static void load(Run run, Run.Parts parts, long startNs, Settings settings)
+    private static void load(Run run, Run.Parts parts, FileSystem fs, long startNs, Settings settings)
             throws IOException, InterruptedException {
         Thread watch = new Thread(new Watch(run, parts, settings), "watch");
         watch.setDaemon(true);
@@ -208,6 +207,7 @@ public final class Main {
             parts.hdrLog.begin();
         }
         watch.start();
+        watchSpace(run, parts, fs, settings);
         if (settings.closed > 0) {
             run.dispatchClosed(settings.closed);
         } else {

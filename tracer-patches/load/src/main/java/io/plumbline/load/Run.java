@@ -237,8 +237,8 @@ final class Run {
 
     /** @return the next one of its session, which is due now; null: there is none, or it is not to be begun */
     private Operation carryOut(Operation operation) {
-        if (!open.containsKey(operation.number)) {
-            return null; // written down as unfinished meanwhile
+        if (!open.containsKey(operation.number) || enough()) {
+            return null; // written down as unfinished meanwhile, or at the end
         }
         operation.beginNs = Math.max(1, now());
         progress.begun(operation.beginNs - operation.dueNs);
@@ -289,6 +289,11 @@ final class Run {
             followed.incrementAndGet();
         }
         return next;
+    }
+
+    /** What waited for a thread is not to be begun either. */
+    private boolean enough() {
+        return reason() == StopReason.BYTES || reason() == StopReason.SPACE;
     }
 
     private void log(Operation operation, long endNs) {
