@@ -40,8 +40,8 @@ Turn turn_of(const CallTree *tree, guint32 node, gint64 self_ns, WaitTable *tabl
 /* Shares out what is the caller's own, in critical_ns. Returns what is left to the caller. */
 gint64 turns_share(GArray *turns, gint64 own_ns, TreeTimes *times);
 
-/* times_compute(), with PART_TURNS by turns, PART_ASIDE and late PART_VOTES left out of the critical path, and the gaps;
- * watch may be NULL. */
+/* times_compute(), with PART_TURNS by turns, PART_ASIDE and late PART_VOTES left out of the critical path, and the
+ * gaps; watch may be NULL. */
 TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const TimesWatch *watch);
 /* Gaps of all that is at a station of that chain, by the critical path of the station itself, whoever waited for it. By
  * parents alone: nothing takes turns. */

@@ -33,14 +33,18 @@ static gboolean answers_too_late(const RefWaits *waits, const RefNode *child) {
            ref_end(child->span) > ref_end(child->parent->span);
 }
 
+typedef struct Piece {
+    gint64 from, to;
+} Piece;
+
 /* Of these calls of a node, in the window. aside: dataStreamer, too, which goes on beside its caller. */
-static RefNode *last_to_end(const RefWaits *waits, const GPtrArray *calls, gboolean aside, gint64 from, gint64 to,
+static RefNode *last_to_end(const RefWaits *waits, const GPtrArray *calls, gboolean aside, Piece window,
                             gint64 cursor) {
     RefNode *last = NULL;
     gint64 begin, end, last_begin = 0, last_end = 0;
     for (guint i = 0; i < calls->len; i++) {
         RefNode *child = calls->pdata[i];
-        if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
+        if (!clip(child, window.from, window.to, &begin, &end) || end > cursor) continue;
         if (!aside && ref_is_one_of(waits, child, "dataStreamer")) continue;
         if (answers_too_late(waits, child)) continue;
         gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
@@ -215,10 +219,6 @@ static RefNode *sent_by(const RefWaits *waits, RefNode *receive) {
 }
 
 /* ---- stations that stand still ---- */
-
-typedef struct Piece {
-    gint64 from, to;
-} Piece;
 
 static gint64 piece_ns(Piece piece) { return piece.to > piece.from ? piece.to - piece.from : 0; }
 static gboolean piece_has(Piece piece, gint64 time) { return piece.from <= time && time < piece.to; }
@@ -578,7 +578,7 @@ static void note_own(const RefWaits *waits, RefNode *node, gint64 from, gint64 t
 static void note_path(const RefWaits *waits, RefNode *node, gint64 from, gint64 to) {
     gint64 cursor = to, begin, end;
     RefNode *child;
-    while ((child = last_to_end(waits, node->children, FALSE, from, to, cursor)) != NULL) {
+    while ((child = last_to_end(waits, node->children, FALSE, (Piece){from, to}, cursor)) != NULL) {
         clip(child, from, to, &begin, &end);
         note_own(waits, node, end, cursor);
         if (!is_edit_log(waits, child)) note_path(waits, child, begin, end);
@@ -713,7 +713,7 @@ static void critical_path(const RefWaits *waits, RefNode *node, gint64 from, gin
     g_autoptr(GPtrArray) calls = calls_of(waits, node);
     gint64 cursor = to, begin, end;
     RefNode *child;
-    while ((child = last_to_end(waits, calls, !waits->meet, from, to, cursor)) != NULL) {
+    while ((child = last_to_end(waits, calls, !waits->meet, (Piece){from, to}, cursor)) != NULL) {
         clip(child, from, to, &begin, &end);
         own_time(waits, node, end, cursor);
         critical_path(waits, child, begin, end);

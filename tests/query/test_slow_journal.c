@@ -21,15 +21,18 @@ typedef struct Journal {
     gboolean slow;                /* it is that late */
 } Journal;
 
-static guint64 add_span(Journal *j, guint64 parent, const char *name, const char *tracer, gint64 from_us,
-                        gint64 to_us) {
+typedef struct Time {
+    gint64 from_us, to_us;
+} Time;
+
+static guint64 add_span(Journal *j, guint64 parent, const char *name, const char *tracer, Time time) {
     const SpanRow row = {.trace = j->trace,
                          .span = ++j->span,
                          .parent = parent,
                          .name = name,
                          .tracer = tracer,
-                         .begin_us = from_us,
-                         .duration_us = to_us - from_us};
+                         .begin_us = time.from_us,
+                         .duration_us = time.to_us - time.from_us};
     row_to_batch(&row, j->batch);
     return row.span;
 }
@@ -43,21 +46,23 @@ static gint64 disk_us(Journal *j, double times) { return around(j, 1000 * (j->sl
 
 static void add_journalnode(Journal *j, guint64 quorum, guint node, gint64 from_us, gint64 to_us) {
     g_autofree char *tracer = g_strdup_printf("JournalNode/jn%u/1", node + 1);
-    const guint64 send = add_span(j, quorum, "IPCLoggerChannel#sendEdits", NAMENODE, from_us, to_us);
-    const guint64 call = add_span(j, send, "QJournalProtocolService#journal", NAMENODE, from_us + 20, to_us - 20);
+    const guint64 send = add_span(j, quorum, "IPCLoggerChannel#sendEdits", NAMENODE, (Time){from_us, to_us});
+    const guint64 call =
+        add_span(j, send, "QJournalProtocolService#journal", NAMENODE, (Time){from_us + 20, to_us - 20});
     if (j->untraced) return;
-    const guint64 serve = add_span(j, call, "QJournalProtocol#journal", tracer, from_us + 100, to_us - 100);
-    const guint64 journal = add_span(j, serve, "Journal#journal", tracer, from_us + 130, to_us - 120);
-    add_span(j, journal, "EditLogFileOutputStream#flushAndSync", tracer, from_us + 150, to_us - 150);
+    const guint64 serve = add_span(j, call, "QJournalProtocol#journal", tracer, (Time){from_us + 100, to_us - 100});
+    const guint64 journal = add_span(j, serve, "Journal#journal", tracer, (Time){from_us + 130, to_us - 120});
+    add_span(j, journal, "EditLogFileOutputStream#flushAndSync", tracer, (Time){from_us + 150, to_us - 150});
 }
 
 /* Another call in the trace's place, whose edit is in the same sync. */
 static guint64 add_call(Journal *j, gint64 from_us, gint64 synced_us) {
     j->trace++;
     j->span = 0;
-    const guint64 call = add_span(j, 0, "ClientNamenodeProtocol#mkdirs", "FSClient/c1/7", from_us, synced_us + 300);
-    const guint64 serve = add_span(j, call, "ClientProtocol#mkdirs", NAMENODE, from_us + 100, from_us + 500);
-    return add_span(j, serve, "FSEditLog#logSync", NAMENODE, from_us + 400, synced_us + 100);
+    const guint64 call =
+        add_span(j, 0, "ClientNamenodeProtocol#mkdirs", "FSClient/c1/7", (Time){from_us, synced_us + 300});
+    const guint64 serve = add_span(j, call, "ClientProtocol#mkdirs", NAMENODE, (Time){from_us + 100, from_us + 500});
+    return add_span(j, serve, "FSEditLog#logSync", NAMENODE, (Time){from_us + 400, synced_us + 100});
 }
 
 static void add_sync(Journal *j, gint64 from_us) {
@@ -72,9 +77,9 @@ static void add_sync(Journal *j, gint64 from_us) {
     const gint64 quorum_us = sum_us - last_us - least_us + 20, synced_us = quorum_us + 50;
     add_call(j, from_us + 10, synced_us);
     const guint64 wait = add_call(j, from_us, synced_us);
-    const guint64 sync = add_span(j, wait, "FSEditLogAsync#logSync", NAMENODE, sync_us, synced_us);
-    add_span(j, sync, "EditLogFileOutputStream#flushAndSync", NAMENODE, sync_us, own_us);
-    const guint64 quorum = add_span(j, sync, "QuorumOutputStream#flushAndSync", NAMENODE, own_us, quorum_us);
+    const guint64 sync = add_span(j, wait, "FSEditLogAsync#logSync", NAMENODE, (Time){sync_us, synced_us});
+    add_span(j, sync, "EditLogFileOutputStream#flushAndSync", NAMENODE, (Time){sync_us, own_us});
+    const guint64 quorum = add_span(j, sync, "QuorumOutputStream#flushAndSync", NAMENODE, (Time){own_us, quorum_us});
     for (guint node = 0; node < 3; node++) add_journalnode(j, quorum, node, own_us + 10, answers_us[node]);
 }
 

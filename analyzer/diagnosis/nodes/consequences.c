@@ -4,8 +4,8 @@
 
 #include "common/base/allowance.h"
 
-/* Of what calls of the NameNode lost by the edit log, what they were seen to wait for a JournalNode has at least: one sync
- * is for many of them, and lies below one. */
+/* Of what calls of the NameNode lost by the edit log, what they were seen to wait for a JournalNode has at least: one
+ * sync is for many of them, and lies below one. */
 #define JOURNAL_SHARE 16
 
 /* Of ln slowdown of the rest, what a processor that is short has at least. */

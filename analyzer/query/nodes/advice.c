@@ -48,9 +48,8 @@ static const Advice all[] = {
     {"Look at the JournalNode's disk: iostat -x 1, dmesg, smartctl -a; put dfs.journalnode.edits.dir on a disk of its "
      "own.",
      FOR(JOURNAL), ROLE_JOURNALNODE},
-    {"Each sync waits for a majority of the JournalNodes: it is this one's disk because others are slow, too, or do not "
-     "answer. Look at all of them: plumb nodes, hdfs dfsadmin -report, the NameNode's log (\"Took ... ms to send a "
-     "batch\").",
+    {"Each sync waits for a majority of the JournalNodes: for this one, since others are slow, too, or do not answer. "
+     "Look at all of them: plumb nodes HOST, the NameNode's log (\"Took ... ms to send a batch\").",
      FOR(JOURNAL), ROLE_JOURNALNODE},
     {"Look at what else runs on the JournalNode's host: top, the JVM's garbage collection log.", FOR(PROCESSOR),
      ROLE_JOURNALNODE},

@@ -14,8 +14,8 @@ import net.bytebuddy.jar.asm.Opcodes;
 
 /**
  * The NameNode's edit log where it is written and synced by a thread of its own ({@code FSEditLogAsync}). The span of
- * an edit lasts from when a call hands it in until that thread sends the call's answer, and the sync of that thread lies
- * below the first edit that it is for.
+ * an edit lasts from when a call hands it in until that thread sends the call's answer, and the sync of that thread
+ * lies below the first edit that it is for.
  */
 public final class EditSyncs implements Patch {
     private static final String LOG = "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync";

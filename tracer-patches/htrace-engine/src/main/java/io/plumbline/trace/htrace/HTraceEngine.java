@@ -176,8 +176,8 @@ public final class HTraceEngine extends Engine {
     @Override
     public void reserved(SpanRef self, SpanRef parent, Point point, long beginNanos, long endNanos) {
         try {
-            Tracer tracer = tracer(self, point);
-            HTraceScope.deliver(tracer, leaf(tracer, id(self), id(parent), point.name, beginNanos, endNanos));
+            HTraceRef own = (HTraceRef) self;
+            HTraceScope.deliver(own.tracer, leaf(own, id(parent), point.name, beginNanos, endNanos));
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
         }
@@ -208,18 +208,17 @@ public final class HTraceEngine extends Engine {
 
     /** A span that is over; not delivered yet. */
     static MilliSpan leaf(Tracer tracer, SpanId parent, String name, long beginNanos, long endNanos) {
-        return leaf(tracer, parent.newChildId(), parent, name, beginNanos, endNanos);
+        return leaf(new HTraceRef(parent.newChildId(), tracer), parent, name, beginNanos, endNanos);
     }
 
-    private static MilliSpan leaf(Tracer tracer, SpanId self, SpanId parent, String name, long beginNanos,
-            long endNanos) {
+    private static MilliSpan leaf(HTraceRef self, SpanId parent, String name, long beginNanos, long endNanos) {
         MilliSpan span = new MilliSpan.Builder()
-                .tracerId(tracer.getTracerId())
+                .tracerId(self.tracer.getTracerId())
                 .begin(SpanClock.epoch(beginNanos) / NS_PER_MS)
                 .end(SpanClock.epoch(endNanos) / NS_PER_MS)
                 .description(name)
                 .parents(new SpanId[] {parent})
-                .spanId(self)
+                .spanId(self.id)
                 .build();
         if (span instanceof PatchedSpan) {
             ((PatchedSpan) span).plumbTimes(new SpanTimes(beginNanos, endNanos));
