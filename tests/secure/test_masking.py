@@ -74,8 +74,8 @@ def found_on_disk(plumbd):
 QUESTIONS = (
     "status senders functions forest apps skew stages?app={app} tasks?app={app} operations?app={app} "
     "runs?a={app}&b={app} nodes marks names?kind=function names?kind=annotation series distribution contrast?limit=20 "
-    "series/columns jobs?app={app} executors?app={app} advise?app={app} stragglers pipelines?app={app} tasks/columns?app={app} "
-    "hosts slow bottleneck samples verify traces?limit=100"
+    "jobs?app={app} executors?app={app} advise?app={app} stragglers pipelines?app={app} tasks/columns?app={app} "
+    "series/columns hosts slow bottleneck samples verify traces?limit=100"
 ).split()
 OF_A_TRACE = (
     "/api/v1/trace?id={id} /api/v1/trace/columns?id={id} /api/v1/trace/find?id={id}&text=a "
