@@ -13,7 +13,7 @@ BigRootsOptions bigroots_options(gboolean edge_detection) {
         .lambda_q = 0.9,
         .lambda_t = 0.2,
         .lambda_e = 0.7,
-        .lambda_w = 0.25,
+        .lambda_w = 0.5,
         .window_ms = 5000,
         .edge_detection = edge_detection,
         .peers = PEER_MEDIAN,

@@ -33,7 +33,7 @@ typedef struct BigRootsOptions {
     EvidenceKept keep;
 } BigRootsOptions;
 
-/* lambda_p 1.6 with edge detection, 2.2 without; the others 0.9, 0.2, 0.7, 0.25, 5 s, the median, KEEP_NEAR. */
+/* lambda_p 1.6 with edge detection, 2.2 without; the others 0.9, 0.2, 0.7, 0.5, 5 s, the median, KEEP_NEAR. */
 BigRootsOptions bigroots_options(gboolean edge_detection);
 
 /* In the order of the tests; the first that fails says why a feature is no cause. */

@@ -116,24 +116,24 @@ static void test_peer_figure(void) {
     g_assert_cmpint(JUDGE(FEATURE_NUMERIC, rows, options).verdict, ==, VERDICT_PEERS);
 }
 
-/* The straggler took 300 ms, the median is 100: it waited 100 where its peers waited 10 on other hosts and 20 on its
- * own. 90 of the 200 ms more are 0.45. A second victim beside it, slower still, changes nothing: no quantile hides it.
+/* The straggler took 300 ms, the median is 100: it waited 120 where its peers waited 10 on other hosts and 20 on its
+ * own. 110 of the 200 ms more are 0.55. A second victim beside it, slower still, changes nothing: no quantile hides it.
  */
 static void test_wait(void) {
     BigRootsOptions options = bigroots_options(TRUE);
-    Row rows[] = {{0, 0, 0, 300, 100}, {0, 0, 0, 100, 20}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};
+    Row rows[] = {{0, 0, 0, 300, 120}, {0, 0, 0, 100, 20}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};
     Evidence evidence = JUDGE(FEATURE_WAIT, rows, options);
     g_assert_cmpint(evidence.verdict, ==, VERDICT_CAUSE);
     assert_near(evidence.excess_ms, 200);
-    assert_near(evidence.value, 100);
+    assert_near(evidence.value, 120);
     g_assert_true(evidence.over_others && evidence.over_same_host);
-    options.lambda_w = 0.46;
+    options.lambda_w = 0.56;
     g_assert_cmpint(JUDGE(FEATURE_WAIT, rows, options).verdict, ==, VERDICT_SMALL);
     rows[0].value = 16; /* 1.6 times 10, and less than its own host's */
     g_assert_cmpint(JUDGE(FEATURE_WAIT, rows, options).verdict, ==, VERDICT_PEERS);
 
     options = bigroots_options(TRUE);
-    const Row victims[] = {{0, 0, 0, 300, 100}, {0, 0, 0, 100, 10}, {0, 1, 0, 900, 800},
+    const Row victims[] = {{0, 0, 0, 300, 120}, {0, 0, 0, 100, 10}, {0, 1, 0, 900, 800},
                            {0, 1, 0, 100, 10},  {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};
     g_autoptr(TaskTable) table = table_of(FEATURE_WAIT, victims, G_N_ELEMENTS(victims));
     g_autoptr(Stragglers) found = stragglers_find(table, STRAGGLER_RATIO);

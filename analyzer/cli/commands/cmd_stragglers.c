@@ -22,7 +22,7 @@ static const Option options[] = {
     {"lambda-t", OPTION_TEXT, "X", "lambda_t", "times: above this share of the task's (default: 0.2)", NULL},
     {"lambda-e", OPTION_TEXT, "X", "lambda_e", "edges: below this share of the load (default: 0.7)", NULL},
     {"lambda-w", OPTION_TEXT, "X", "lambda_w",
-     "waits, ledgers: at least this share of the time lost (default: 0.25; ledger: 0.5)", NULL},
+     "waits, ledgers: at least this share of the time lost (default: 0.5)", NULL},
     {"window", OPTION_TEXT, "DURATION", "window", "looked at before and after the task (default: 5s)", NULL},
     {"peers", OPTION_CHOICE, "median|mean", "peers", "what of the peers is compared with", NULL},
     {"edge", OPTION_CHOICE, "true|false", "edge", "whether loads that the tasks made themselves are left out", NULL},
