@@ -184,6 +184,26 @@ static void test_too_few(void) {
     g_assert_false(end.known);
 }
 
+/* Of the slots that there are only some are taken: what waits begins on the others at once. */
+static void test_free_slots(void) {
+    StageTask tasks[36];
+    const double factor = 1;
+    for (guint i = 0; i < 36; i++) tasks[i] = (StageTask){10000 + 50 * (i % 20), 0, TRUE};
+    for (guint running = 0; running <= 16; running++) {
+        for (guint i = 0; i < running; i++) tasks[20 + i] = (StageTask){1000, 0, FALSE};
+        const StageNow now = {.tasks = tasks,
+                              .n = 20 + running,
+                              .factors = &factor,
+                              .n_hosts = 1,
+                              .waiting = 100,
+                              .slots = 16,
+                              .elapsed_ms = 30000};
+        StageEnd end;
+        stage_end_predict(&now, &end);
+        g_assert_cmpfloat_with_epsilon(end.left_ms, 76000, 12000);
+    }
+}
+
 /* A million tasks wait: it takes no longer than others. */
 static void test_many(void) {
     g_autofree StageTask *tasks = g_new(StageTask, 1000);
@@ -206,6 +226,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/ends/host-known-before", test_host_known_before);
     g_test_add_func("/diagnosis/ends/last", test_last);
     g_test_add_func("/diagnosis/ends/too-few", test_too_few);
+    g_test_add_func("/diagnosis/ends/free-slots", test_free_slots);
     g_test_add_func("/diagnosis/ends/many", test_many);
     return g_test_run();
 }

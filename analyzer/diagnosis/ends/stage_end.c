@@ -130,13 +130,13 @@ static void sift_down(Slot *slots, guint32 n, guint32 at) {
 static void fill_slots(Play *play) {
     const StageNow *now = play->now;
     play->n_slots = 0;
-    for (guint32 i = 0; i < now->n; i++) {
+    for (guint32 i = 0; i < now->n && allowance_goes_on(); i++) {
         const StageTask *task = &now->tasks[i];
         if (task->ended) continue;
         const double left_ms = left_of(play, task, g_rand_double(play->rand));
         play->slots[play->n_slots++] = (Slot){left_ms, play->played[task->host]};
     }
-    if (play->n_slots == 0)
+    if (now->waiting > 0)
         for (; play->n_slots < MAX(now->slots, 1); play->n_slots++) play->slots[play->n_slots] = (Slot){0, 1};
     for (guint32 i = play->n_slots / 2; i-- > 0;) sift_down(play->slots, play->n_slots, i);
 }
@@ -147,7 +147,7 @@ static double play_once(Play *play) {
     double end_ms = 0;
     draw_factors(play);
     fill_slots(play);
-    for (guint32 i = 0; i < waiting; i += together) {
+    for (guint32 i = 0; i < waiting && allowance_goes_on(); i += together) {
         Slot *slot = &play->slots[0];
         const double ms = survival_draw(&play->survival, 0, g_rand_double(play->rand));
         slot->free_ms += slot->factor * ms * MIN(together, waiting - i);
@@ -163,7 +163,7 @@ static void find_last(Play *play, StageEnd *end) {
     const StageNow *now = play->now;
     memcpy(play->played, play->factors, now->n_hosts * sizeof *play->played);
     const double usual = survival_draw(&play->survival, 0, 0.5);
-    for (guint32 i = 0; i < now->n; i++) {
+    for (guint32 i = 0; i < now->n && allowance_goes_on(); i++) {
         if (now->tasks[i].ended) continue;
         const double left_ms = left_of(play, &now->tasks[i], 0.5), factor = play->factors[now->tasks[i].host];
         if (end->last != G_MAXUINT32 && left_ms <= end->last_left_ms) continue;

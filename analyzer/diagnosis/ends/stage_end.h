@@ -28,7 +28,7 @@ typedef struct StageNow {
     const double *factors; /* of each host: how many times as long a task takes there as elsewhere */
     guint32 n_hosts;
     guint32 waiting;   /* tasks that have not begun */
-    guint32 slots;     /* tasks that may run at once, where none runs at the moment */
+    guint32 slots;     /* tasks that may run at once: those that are free take what waits at once */
     double elapsed_ms; /* since the stage began */
 } StageNow;
 
