@@ -43,17 +43,20 @@ class CannedServer:
     def __init__(self):
         self.status, self.body, self.asked, self.cut = 200, b"{}", [], False
         self.announced = None  # bytes of the body, as the header says; None: as they are
+        self.unknown = set()  # paths of questions that an older plumbd does not know
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 url = urlsplit(self.path)
                 outer.asked.append((self.command, url.path, parse_qsl(url.query, keep_blank_values=True)))
-                self.send_response(outer.status)
-                length = outer.announced or len(outer.body) + (1000 if outer.cut else 0)
+                unknown = url.path in outer.unknown
+                body = b'{"error": "no such question"}' if unknown else outer.body
+                self.send_response(404 if unknown else outer.status)
+                length = outer.announced or len(body) + (1000 if outer.cut else 0)
                 self.send_header("Content-Length", str(length))
                 self.end_headers()
-                self.wfile.write(outer.body)
+                self.wfile.write(body)
 
             do_POST = do_GET
 

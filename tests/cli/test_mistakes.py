@@ -1,6 +1,7 @@
 """What people get wrong: each mistake has one clear line on standard error, and the exit code that says whose it
 was."""
 
+import json
 import re
 
 import pytest
@@ -72,6 +73,18 @@ def test_refusal_that_does_not_end(canned):
     canned.answer(b'{"error": "' + b"x" * (8 << 20), 500)
     done = run_plumb("status", "--server", canned.address)
     assert done.returncode == 1 and "answered HTTP 500 with over 1048576 bytes" in done.stderr
+
+
+def test_watch_where_ends_are_not_told(canned):
+    """Stragglers of all applications are named, and it is said once."""
+    apps = [{"app": app, "id": app, "state": "running"} for app in ("a", "b")]
+    canned.answer({"apps": apps, "stragglers": [{"task": 7, "main_cause": {"feature": "gc"}}]})
+    canned.unknown = {"/api/v1/ends"}
+    done = run_plumb("watch", "--once", "--json", "--server", canned.address)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["kind"], row["app"], row["task"]) for row in rows] == [("straggler", "a", 7), ("straggler", "b", 7)]
+    assert done.returncode == 0
+    assert done.stderr.count("when stages end is not told: ") == 1 and "no such question" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, code, said", MISTAKES, ids=[" ".join(m[0]) or "nothing" for m in MISTAKES])

@@ -24,9 +24,9 @@ typedef struct Watch {
     Invocation *invocation;
     Source *source;
     GHashTable *named;
-    GHashTable *ends;      /* "<app> <stage>" -> EndTold */
-    gint64 ends_looked_ns; /* monotonic */
-    gboolean ends_due;
+    GHashTable *ends;               /* "<app> <stage>" -> EndTold */
+    gint64 ends_looked_ns;          /* monotonic */
+    gboolean ends_due, ends_failed; /* failed: that was said */
 } Watch;
 
 /* What was told of a stage's end last. */
@@ -40,6 +40,7 @@ static gboolean print(const Watch *watch, const json_t *app, const json_t *row, 
     g_autoptr(GString) text = g_string_new(NULL);
     if (watch->invocation->json) {
         json_t *line = json_copy((json_t *)row);
+        json_object_set_new(line, "kind", json_string(now_ns != 0 ? "stage-end" : "straggler"));
         json_object_set(line, "app", json_object_get(app, "app"));
         char *dumped = json_dumps(line, JSON_COMPACT);
         harmless_json_append(text, dumped, strlen(dumped));
@@ -109,14 +110,26 @@ static gboolean watch_end(Watch *watch, const json_t *app, const json_t *stage, 
     return print(watch, app, stage, now_ns);
 }
 
-/* FALSE as of look(). */
-static gboolean watch_ends(Watch *watch, const json_t *app, GError **error) {
+static void say_ends_failed(Watch *watch, const GError *error) {
+    if (watch->ends_failed) return;
+    watch->ends_failed = TRUE;
+    g_autofree char *line = harmless_line(error->message);
+    fprintf(stderr, "plumb watch: when stages end is not told: %s\n", line);
+}
+
+/* An older plumbd does not know the question, and it may take too much: stragglers are named all the same. FALSE:
+ * standard output is gone. */
+static gboolean watch_ends(Watch *watch, const json_t *app) {
+    g_autoptr(GError) error = NULL;
     g_autoptr(Ask) ask = ask_new("ends");
     ask_add(ask, "app", field_text(app, "app"));
-    json_auto_t *ends = source_ask(watch->source, ask, error);
+    json_auto_t *ends = source_ask(watch->source, ask, &error);
     gsize i;
     const json_t *stage;
-    if (!ends) return FALSE;
+    if (!ends) {
+        say_ends_failed(watch, error);
+        return TRUE;
+    }
     json_array_foreach((json_t *)field_list(ends, "stages"), i, stage) {
         if (!watch_end(watch, app, stage, field_int(ends, "now_time_ns"))) return FALSE;
     }
@@ -141,7 +154,7 @@ static gboolean look(Watch *watch, guint *n, GError **error) {
         json_array_foreach((json_t *)field_list(why, "stragglers"), k, row) {
             if (!watch_straggler(watch, app, row)) return FALSE;
         }
-        if (watch->ends_due && !watch_ends(watch, app, error)) return FALSE;
+        if (watch->ends_due && !watch_ends(watch, app)) return FALSE;
     }
     return TRUE;
 }
@@ -182,7 +195,7 @@ static CliExit watch_run(Invocation *invocation) {
     if (!source) return invocation_failed(invocation, error);
     g_autoptr(GHashTable) named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    Watch watch = {invocation, source, named, ends, 0, FALSE};
+    Watch watch = {invocation, source, named, ends, 0, FALSE, FALSE};
     return watch_all(&watch, interval_s);
 }
 
@@ -204,7 +217,8 @@ const Command command_watch = {
         "its tasks and how fast their hosts are (nodes --predict), and again when that changes. Needs a\n"
         "plumb-bridge --follow that sends the growing event logs. Spark 4 compresses them, and writes a block only\n"
         "when it is full: set spark.eventLog.compress=false and spark.eventLog.buffer.kb=1 for the application, or it\n"
-        "shows late. With --json each straggler, and each stage's end, is one line.",
+        "shows late. With --json each straggler (kind: straggler), and each stage's end (kind: stage-end), is one\n"
+        "line.",
     .example = "  plumb watch\n"
                "  plumb watch --app app-20260101120000-0001 --json\n",
     .options = options,
