@@ -127,13 +127,13 @@ HOSTS, CORES, DRAWN = 3, 2, 90
 
 
 def drawn_stage():
-    """Tasks of 20 to 30 s, on the last host three times as long: (begin, end, host) in ms, and the true end."""
+    """Tasks of 200 to 300 s, on the last host three times as long: (begin, end, host) in ms, and the true end."""
     draw = random.Random(11)
     free = [(0, host) for host in range(HOSTS) for _ in range(CORES)]
     tasks = []
     for _ in range(DRAWN):
         begin, host = heapq.heappop(free)
-        end = begin + draw.randint(20000, 30000) * (3 if host == HOSTS - 1 else 1)
+        end = begin + draw.randint(200000, 300000) * (3 if host == HOSTS - 1 else 1)
         heapq.heappush(free, (end, host))
         tasks.append((begin, end, host))
     return tasks, max(end for _, end, _ in tasks)
@@ -201,7 +201,7 @@ def test_the_end_of_a_stage(plumbd, plumb_program, build_dir, tmp_path, share):
 
     command = [plumb_program, "watch", "--once", "--server", plumbd.http]
     run = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True, timeout=SECONDS)
-    (row,) = [row for row in map(json.loads, run.stdout.splitlines()) if "progress" in row]
+    (row,) = [row for row in map(json.loads, run.stdout.splitlines()) if row["kind"] == "stage-end"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
     assert (row["app"], row["tasks"], row["ended"]) == (log.name, DRAWN, sum(end <= run_ms for _, end, _ in tasks))
     assert row["known"] == (share > 0.1)
