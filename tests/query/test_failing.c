@@ -2,6 +2,7 @@
  * its peers is named. */
 #include <string.h>
 
+#include "analyzer/archive/tables/layout.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
 
@@ -157,6 +158,34 @@ static void test_said_to_be_none(void) {
     g_assert_cmpuint(json_array_size(json_object_get(nodes, "failing")), ==, 0);
 }
 
+/* Adds each row of calls that failed once more: so it may be after an older program joined late spans. */
+static void double_failed_rows(Fixture *fixture) {
+    g_autoptr(StoreBatch) batch = store_batch_new(fixture->store);
+    g_autoptr(StoreIter) iter = store_iter_new(fixture->store, FAMILY_STATS);
+    guint n = 0;
+    for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
+        StatsKey key;
+        g_assert_true(stats_key_parse(store_iter_key(iter), &key));
+        if (key.kind != STATS_FAILED) continue;
+        store_batch_merge(batch, FAMILY_STATS, store_iter_key(iter), store_iter_value(iter));
+        n++;
+    }
+    g_assert_cmpuint(n, >, 0);
+    GError *error = NULL;
+    store_write(fixture->store, batch, FALSE, &error);
+    g_assert_no_error(error);
+}
+
+/* More calls failed than there were: nothing is left out, and the question is answered all the same. */
+static void test_no_part_of_all(void) {
+    g_auto(Fixture) fixture = {0};
+    store_reads(&fixture, &(Reads){.failing = 20, .failure_us = USUAL_US, .times = 1, .values = "exception=E"});
+    double_failed_rows(&fixture);
+    json_auto_t *nodes = fixture_answer(&fixture, "nodes", "limit=0");
+    g_assert_cmpint(number_at(disk_row(nodes, "dn2"), "failed"), ==, 0);
+    g_assert_cmpint(number_at(disk_row(nodes, "dn2"), "calls"), ==, READS * MINUTES);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/failing/quick", test_quick);
@@ -164,5 +193,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/failing/all", test_all);
     g_test_add_func("/query/failing/timeouts", test_timeouts);
     g_test_add_func("/query/failing/said-to-be-none", test_said_to_be_none);
+    g_test_add_func("/query/failing/no-part-of-all", test_no_part_of_all);
     return g_test_run();
 }

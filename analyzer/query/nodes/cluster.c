@@ -193,12 +193,16 @@ typedef struct RowFigures {
     guint32 failed, left_out;
 } RowFigures;
 
-static double time_of(const CallFigures *figures, gboolean waited) {
-    return (double)(waited ? figures->critical_ns : figures->self_ns) / (double)figures->calls;
+/* What is observed of them. */
+static double time_of(const CallFigures *figures, guint known) {
+    const double calls = (double)figures->calls;
+    if (known & WHOLE) return (double)figures->total_ns / calls;
+    return (double)(known & WAITED ? figures->critical_ns : figures->self_ns) / calls;
 }
 
 /* A call that failed ended before its work was done. So it says nothing of how fast its host is, unless it took longer
- * than those that succeeded then. */
+ * than those that succeeded then. An older program that joins late spans to a trace leaves the rows of its failed calls
+ * as they were, which may then be no part of all: nothing is taken away. */
 static gboolean row_figures(Reader *reader, const StatsKey *key, const StatsHosts *hosts, RowFigures *row) {
     StatsHosts of_failed = *hosts;
     CallFigures failed, others;
@@ -206,13 +210,12 @@ static gboolean row_figures(Reader *reader, const StatsKey *key, const StatsHost
     if (!stats_hosts_figures(hosts, &row->all)) return FALSE;
     row->told = row->all;
     if (!failed_rows_find(&reader->failed_rows, key, &of_failed.row)) return TRUE;
-    if (!stats_hosts_figures(&of_failed, &failed) || !stats_hosts_figures_without(hosts, of_failed.row, &others))
-        return FALSE;
-    if (failed.calls == 0) return TRUE;
+    if (!stats_hosts_figures(&of_failed, &failed)) return FALSE;
+    if (failed.calls == 0 || !stats_hosts_figures_without(hosts, of_failed.row, &others)) return TRUE;
 
-    const gboolean waited = look_up(reader, key->object, key->role) & WAITED;
+    const guint known = look_up(reader, key->object, key->role);
     row->failed = (guint32)MIN(failed.calls, G_MAXUINT32);
-    if (others.calls > 0 && time_of(&failed, waited) > time_of(&others, waited)) return TRUE;
+    if (others.calls > 0 && time_of(&failed, known) > time_of(&others, known)) return TRUE;
     row->told = others;
     row->left_out = row->failed;
     return TRUE;
@@ -232,14 +235,14 @@ static void add_failures(Reader *reader, const StatsKey *key, const RowFigures *
 static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
-    if (key->kind == STATS_FAILED) {
-        failed_rows_note(&reader->failed_rows, key, hosts);
-        return TRUE;
-    }
     const guint known = look_up(reader, key->object, key->role);
     const WorkClass class = (WorkClass)((known & ~(WAITS | WAITED | WHOLE | BESIDE)) - 1);
     const gboolean is_datanode = key->role == ROLE_DATANODE, waits = known & WAITS;
     if (key->host == 0 || (class == WORK_NONE && !is_datanode && !waits)) return TRUE;
+    if (key->kind == STATS_FAILED) {
+        if (class != WORK_NONE || waits) failed_rows_note(&reader->failed_rows, key, hosts);
+        return TRUE;
+    }
     if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
     guint32 node = 0;
     if ((class != WORK_NONE || is_datanode) && !find_node(reader, key->host, &node)) return TRUE;

@@ -12,6 +12,7 @@ void failed_rows_init(FailedRows *failed) {
 }
 
 void failed_rows_clear(FailedRows *failed) {
+    allowance_release(failed->charged);
     g_array_unref(failed->rows);
     g_byte_array_unref(failed->bytes);
 }
@@ -23,10 +24,12 @@ void failed_rows_note(FailedRows *failed, const StatsKey *key, const StatsHosts 
         failed->minute = key->bucket;
         failed->next = 0;
     }
-    if (!allowance_goes_on_with(failed->bytes->len)) return;
+    if (!allowance_goes_on()) return;
     const FailedRow row = {*key, failed->bytes->len, (guint)hosts->row.size_bytes};
     g_array_append_val(failed->rows, row);
     g_byte_array_append(failed->bytes, hosts->row.data, (guint)hosts->row.size_bytes);
+    const gsize bytes = failed->rows->len * sizeof row + failed->bytes->len;
+    allowance_hold(&failed->charged, MAX(failed->charged, bytes));
 }
 
 static int compare(const StatsKey *a, const StatsKey *b) {

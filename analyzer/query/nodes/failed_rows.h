@@ -8,7 +8,8 @@ typedef struct FailedRows {
     GArray *rows;      /* of the minute */
     GByteArray *bytes; /* theirs */
     guint32 minute;
-    guint next; /* those before it were passed */
+    guint next;    /* those before it were passed */
+    gsize charged; /* to the question */
 } FailedRows;
 
 void failed_rows_init(FailedRows *failed);
