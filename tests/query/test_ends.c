@@ -33,7 +33,7 @@ static gint64 draw(Drawn *tasks) {
     return end_ms;
 }
 
-static void add_stage(SparkRecords *records, gint64 begin_ms, gint64 end_ms) {
+static SparkStage *add_stage(SparkRecords *records, gint64 begin_ms, gint64 end_ms) {
     SparkStage *stage = spark_add_stage(records);
     stage->app = APP;
     stage->stage = 1;
@@ -42,6 +42,7 @@ static void add_stage(SparkRecords *records, gint64 begin_ms, gint64 end_ms) {
     stage->name = "count at words";
     stage->submitted_ms = BASE_MS + begin_ms;
     stage->completed_ms = end_ms < 0 ? -1 : BASE_MS + end_ms;
+    return stage;
 }
 
 /* What is known when it has run for so long. */
@@ -113,6 +114,44 @@ static void test_last(void) {
     g_assert_cmpstr(text_at(row, "reason"), ==, "slow-host");
 }
 
+/* All on equal hosts have begun: it has most left, and began before others. */
+static void test_most_left(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records)->last_event_ms = BASE_MS + NOW_MS;
+    add_stage(records, NOW_MS - 100000, -1);
+    for (guint i = 0; i < TASKS - 2; i++)
+        sample_task(records, FIRST + i, i % 2 == 0 ? "w0" : "w1", NOW_MS - 100000, i % 6 < 4 ? 10000 : 80000);
+    /* It has outlasted the short ones, so it is one of those that take 80 s. */
+    sample_task(records, FIRST + TASKS - 2, "w0", NOW_MS - 12000, -1);
+    sample_task(records, FIRST + TASKS - 1, "w1", NOW_MS - 2000, -1);
+    sample_put(&fixture, records);
+    json_auto_t *answer = fixture_answer(&fixture, "ends", "app=latest");
+    const json_t *row = json_object_get(json_array_get(json_object_get(answer, "stages"), 0), "last");
+    g_assert_cmpint(number_at(row, "task"), ==, FIRST + TASKS - 2);
+    g_assert_cmpstr(text_at(row, "reason"), ==, "most-left");
+}
+
+/* Of an application that was killed, and of stages so small that nothing can be told before they end. */
+static void test_nothing_to_tell(void) {
+    for (guint small = 0; small < 2; small++) {
+        g_auto(Fixture) fixture = {0};
+        fixture_init(&fixture);
+        g_autoptr(SparkRecords) records = spark_records_new();
+        SparkApp *app = sample_app(records);
+        app->last_event_ms = BASE_MS + NOW_MS;
+        app->log_complete = !small;
+        SparkStage *stage = add_stage(records, NOW_MS - 35000, -1);
+        if (small) stage->tasks = 5;
+        for (guint i = 0; i < 5; i++) sample_task(records, FIRST + i, "w0", NOW_MS - 35000, i < 4 ? 10000 : -1);
+        sample_put(&fixture, records);
+        json_auto_t *answer = fixture_answer(&fixture, "ends", "app=latest");
+        g_assert_cmpstr(text_at(answer, "state"), ==, small ? "running" : "cut off");
+        g_assert_cmpuint(json_array_size(json_object_get(answer, "stages")), ==, 0);
+    }
+}
+
 /* Too early, and over. */
 static void test_not_known(void) {
     Drawn tasks[TASKS];
@@ -135,6 +174,8 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/ends/growing", test_growing);
     g_test_add_func("/query/ends/last", test_last);
+    g_test_add_func("/query/ends/most-left", test_most_left);
+    g_test_add_func("/query/ends/nothing-to-tell", test_nothing_to_tell);
     g_test_add_func("/query/ends/not-known", test_not_known);
     return g_test_run();
 }

@@ -78,7 +78,7 @@ static void add_last(const Style *style, const json_t *last, gint64 now_ns, GStr
     else if (strcmp(reason, "overdue") == 0)
         g_string_append_printf(out, "it has taken %.1f times as long as usual", field_number(last, "times_usual"));
     else
-        g_string_append(out, "it began last");
+        g_string_append(out, strcmp(reason, "last-begun") == 0 ? "it began last" : "it has most left");
 }
 
 void show_end_line(const json_t *app, const json_t *stage, gint64 now_ns, const Style *style, GString *out) {

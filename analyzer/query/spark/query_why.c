@@ -375,7 +375,7 @@ static gboolean add_ordinary(const Why *why, const GPtrArray *stragglers, json_t
 static void add_may_change(const Why *why, json_t *answer) {
     const SparkApp *app = &why->causes->tasks->app;
     const gint64 now_ms = why->asked->now_ns / NS_PER_MS, age_ms = now_ms - why->entry->written_ms;
-    if (app->end_ms < 0 && app->log_complete != 1 && app_silent_ms(app, now_ms) < 0) {
+    if (app_runs(app, now_ms)) {
         json_object_set_new(answer, "may_change", json_string("running"));
     } else if (age_ms >= 0 && age_ms < LINKS_REST_MS) {
         json_object_set_new(answer, "may_change", json_string("recent"));

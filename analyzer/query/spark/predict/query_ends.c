@@ -29,7 +29,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Ends, ends_clear)
 
 static guint64 stage_key(gint64 stage, gint64 attempt) { return (guint64)stage << 16 ^ (guint64)attempt; }
 
-/* Those that run. */
+/* Those that run, and have more tasks than must have ended before anything is told. */
 static gboolean load_stages(Ends *ends, GError **error) {
     SparkSelect stages = SPARK_SELECT(SPARK_STAGE, ends->entry->key);
     gint64 attempt;
@@ -42,6 +42,7 @@ static gboolean load_stages(Ends *ends, GError **error) {
         const SparkStage *stage = spark_stage(ends->texts, i);
         const guint64 key = stage_key(stage->stage, stage->attempt);
         if (stage->submitted_ms < 0 || stage->completed_ms >= 0 || stage->failure != NULL) continue;
+        if (stage->tasks <= (gint32)STAGE_END_LEAST) continue;
         g_hash_table_insert(ends->records, g_memdup2(&key, sizeof key), (gpointer)stage);
     }
     return TRUE;
@@ -132,10 +133,18 @@ static void add_time(const Ends *ends, json_t *object, const char *name, double 
     json_add_ms(object, name, (gint64)llround(now_ms + MIN(left_ms, 1e15)));
 }
 
+static gboolean began_last(const StageAt *at, guint32 task) {
+    const double *begins = (const double *)(gconstpointer)at->begins->data;
+    for (guint i = 0; i < at->tasks->len; i++)
+        if (!g_array_index(at->tasks, StageTask, i).ended && begins[i] > begins[task]) return FALSE;
+    return TRUE;
+}
+
 /* Why it is the last one. */
-static const char *reason_of(const StageEnd *end) {
+static const char *reason_of(const StageAt *at, const StageEnd *end) {
     if (end->last_factor >= SLOWDOWN_LEAST) return "slow-host";
-    return end->last_times >= SLOWDOWN_LEAST ? "overdue" : "last-begun";
+    if (end->last_times >= SLOWDOWN_LEAST) return "overdue";
+    return began_last(at, end->last) ? "last-begun" : "most-left";
 }
 
 static json_t *last_json(const Ends *ends, const StageAt *at, const StageEnd *end) {
@@ -150,7 +159,7 @@ static json_t *last_json(const Ends *ends, const StageAt *at, const StageEnd *en
     add_time(ends, object, "end_time_ns", end->last_left_ms);
     json_object_set_new(object, "host_times", json_ratio(end->last_factor));
     json_object_set_new(object, "times_usual", json_ratio(end->last_times));
-    json_object_set_new(object, "reason", json_string(reason_of(end)));
+    json_object_set_new(object, "reason", json_string(reason_of(at, end)));
     return object;
 }
 
@@ -181,7 +190,7 @@ static RunStage *run_stage_of(const Run *run, guint32 number) {
     return NULL; /* none of its tasks has ended well */
 }
 
-/* NULL: it does not run, or with *error. */
+/* NULL: nothing is to be told of it, or with *error. */
 static json_t *predict_stage(Ends *ends, guint32 number, GError **error) {
     const AppStage *known = app_stage(ends->run->tasks, number);
     const guint64 key = stage_key(known->stage, known->attempt);
@@ -235,9 +244,8 @@ json_t *answer_ends(const Asked *asked, GError **error) {
     json_add_app(asked, answer, entry);
     json_object_set_new(answer, "now_time_ns", json_integer(asked->now_ns));
     json_object_set_new(answer, "stages", stages);
-    const gboolean over =
-        entry->app != NULL && (entry->app->end_ms >= 0 || app_silent_ms(entry->app, asked->now_ns / NS_PER_MS) >= 0);
-    if (over || g_hash_table_size(ends.records) == 0) return g_steal_pointer(&answer);
+    if (!app_runs(entry->app, asked->now_ns / NS_PER_MS) || g_hash_table_size(ends.records) == 0)
+        return g_steal_pointer(&answer);
 
     ends.run = run_load(asked, entry->key, error);
     if (!ends.run || !host_model_load(asked, &ends.model, error) || !add_stages(&ends, stages, error)) return NULL;

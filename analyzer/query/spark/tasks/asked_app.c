@@ -215,6 +215,8 @@ static const char *state_of(const SparkApp *app, gint64 now_ms) {
     return app_silent_ms(app, now_ms) >= 0 ? "silent" : "running";
 }
 
+gboolean app_runs(const SparkApp *app, gint64 now_ms) { return strcmp(state_of(app, now_ms), "running") == 0; }
+
 void json_add_app(const Asked *asked, json_t *object, const AppEntry *entry) {
     const SparkApp *app = entry->app;
     const gint64 now_ms = asked->now_ns / NS_PER_MS;

@@ -41,6 +41,8 @@ gboolean asked_stage(const Asked *asked, gint64 *stage, gint64 *attempt, GError 
 #define APP_SILENT_MS (10 * 60 * 1000)
 /* How long ago the newest event of a log was that has no end, where that is too long; else -1. */
 gint64 app_silent_ms(const SparkApp *app, gint64 now_ms);
+/* As far as its log tells. NULL: not known, so no. */
+gboolean app_runs(const SparkApp *app, gint64 now_ms);
 
 /* Adds "app", "id", "name", "state", times, ... of an application to an object. */
 void json_add_app(const Asked *asked, json_t *object, const AppEntry *entry);
