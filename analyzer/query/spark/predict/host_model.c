@@ -2,26 +2,33 @@
 
 #include <math.h>
 
+#include "common/base/allowance.h"
+
 void host_model_clear(HostModel *model) {
     nodes_report_free(model->report);
     cluster_free(model->cluster);
     g_free(model->constants);
+    g_clear_pointer(&model->nodes, g_hash_table_unref);
 }
+
 gboolean host_model_load(const Asked *asked, HostModel *model, GError **error) {
     model->cluster = cluster_load(asked, error);
     if (!model->cluster) return FALSE;
     const guint32 n_nodes = model->cluster->grid->n_nodes;
     model->report = nodes_judge(model->cluster->grid, NODES_OURS, model->cluster->since);
     model->constants = g_new(double, MAX((gsize)WORK_CLASSES * n_nodes, 1));
+    model->nodes = g_hash_table_new(g_direct_hash, g_direct_equal);
+    for (guint32 node = 0; node < n_nodes; node++)
+        g_hash_table_insert(model->nodes, GUINT_TO_POINTER(cluster_host(model->cluster, node)),
+                            GUINT_TO_POINTER(node + 1));
     for (guint class = 0; class < WORK_CLASSES; class ++)
         node_constants(model->report, (WorkClass) class, model->constants + (gsize) class * n_nodes);
     return TRUE;
 }
 
 guint32 host_model_node(const HostModel *model, guint32 host) {
-    for (guint32 node = 0; host > 0 && node < model->cluster->grid->n_nodes; node++)
-        if (cluster_host(model->cluster, node) == host) return node;
-    return G_MAXUINT32;
+    const gpointer known = host > 0 ? g_hash_table_lookup(model->nodes, GUINT_TO_POINTER(host)) : NULL;
+    return known ? GPOINTER_TO_UINT(known) - 1 : G_MAXUINT32;
 }
 
 double host_model_constant(const HostModel *model, WorkClass class, guint32 node) {
@@ -39,7 +46,7 @@ static void add_part(const HostModel *model, const RunWait *part, WorkClass clas
 
 Prediction host_model_predict(const HostModel *model, const RunStage *stage, guint32 node) {
     Prediction prediction = {.node = node};
-    for (guint i = 0; i < stage->waits->len; i++) {
+    for (guint i = 0; i < stage->waits->len && allowance_goes_on(); i++) {
         const RunWait *wait = &g_array_index(stage->waits, RunWait, i);
         const char *name = dict_text(archive_dict(model->cluster->archive), wait->function, NULL);
         const gboolean stays = wait->role == ROLE_NAMENODE || wait->role == ROLE_JOURNALNODE;

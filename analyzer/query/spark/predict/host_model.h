@@ -10,6 +10,7 @@ typedef struct HostModel {
     Cluster *cluster;
     NodesReport *report;
     double *constants; /* class * n_nodes + node; NAN: not known */
+    GHashTable *nodes; /* host -> node + 1 */
 } HostModel;
 void host_model_clear(HostModel *model);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HostModel, host_model_clear)

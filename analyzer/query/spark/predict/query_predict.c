@@ -5,6 +5,7 @@
 
 #include "analyzer/query/spark/predict/host_model.h"
 #include "analyzer/query/spark/predict/predict_answers.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -66,7 +67,7 @@ json_t *answer_predict(const Asked *asked, GError **error) {
     gint64 number, attempt;
     guint32 on;
     guint64 limit = DEFAULT_LIMIT;
-    g_auto(HostModel) model = {NULL, NULL, NULL};
+    g_auto(HostModel) model = {.cluster = NULL};
     if (!params_count(asked->params, "limit", &limit, error) || !asked_stage(asked, &number, &attempt, error))
         return NULL;
     g_autofree char *key = asked_app(asked, error);
@@ -87,5 +88,5 @@ json_t *answer_predict(const Asked *asked, GError **error) {
         const guint most = limit ? (guint)MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
         if (stage->tasks_read > 0) json_array_append_new(stages, stage_json(run, stage, &model, on, most));
     }
-    return g_steal_pointer(&answer);
+    return allowance_check(error) ? g_steal_pointer(&answer) : NULL;
 }
