@@ -56,35 +56,55 @@ typedef struct Track {
 
 typedef struct Watch {
     const NodeGrid *grid;
-    Cell *cells;   /* of the window at hand: by class, then node */
-    Track *tracks; /* the same */
-    gboolean watched[WORK_CLASSES];
+    Cell *cells;                 /* of the window at hand: by watched class, then node */
+    Track *tracks;               /* the same */
+    guint n_watched;             /* classes of which a call failed */
+    guint watched[WORK_CLASSES]; /* 1 + the number of the class among these; 0: it is none */
     OrderItem *shares, *scratch;
+    gsize charged; /* to the question */
 } Watch;
 
+static gsize watch_places(const Watch *watch) { return (gsize)watch->n_watched * watch->grid->n_nodes; }
+
+/* Of a class that is watched. */
 static gsize place_of(const Watch *watch, WorkClass class, guint32 node) {
-    return (gsize) class * watch->grid->n_nodes + node;
+    return (gsize)(watch->watched[class] - 1) * watch->grid->n_nodes + node;
 }
 
-static void watch_init(Watch *watch, guint32 since) {
+static void find_watched(Watch *watch, guint32 since) {
     const NodeGrid *grid = watch->grid;
-    const gsize places = MAX((gsize)WORK_CLASSES * grid->n_nodes, 1);
-    watch->cells = g_new0(Cell, places);
-    watch->tracks = g_new0(Track, places);
-    watch->shares = g_new(OrderItem, MAX(grid->n_nodes, 1));
-    watch->scratch = g_new(OrderItem, MAX(grid->n_nodes, 1));
-    for (guint i = 0; i < grid->failures->len; i++) {
+    for (guint i = 0; i < grid->failures->len && allowance_goes_on(); i++) {
         const Failures *failures = &g_array_index(grid->failures, Failures, i);
-        Track *track = &watch->tracks[place_of(watch, failures->class, failures->node)];
-        if (failures->window < since) continue;
-        watch->watched[failures->class] = TRUE;
-        if (!track->windows) track->windows = g_array_new(FALSE, FALSE, sizeof(FailingWindow));
+        if (failures->window < since || watch->watched[failures->class] > 0) continue;
+        watch->watched[failures->class] = ++watch->n_watched;
     }
 }
 
+/* FALSE: it must not go on. */
+static gboolean watch_init(Watch *watch, guint32 since) {
+    const NodeGrid *grid = watch->grid;
+    find_watched(watch, since);
+    const gsize places = watch_places(watch);
+    allowance_hold(&watch->charged, places * (sizeof(Cell) + sizeof(Track)) + grid->n_nodes * 2 * sizeof(OrderItem));
+    if (!allowance_goes_on()) return FALSE;
+
+    watch->cells = g_new0(Cell, MAX(places, 1));
+    watch->tracks = g_new0(Track, MAX(places, 1));
+    watch->shares = g_new(OrderItem, MAX(grid->n_nodes, 1));
+    watch->scratch = g_new(OrderItem, MAX(grid->n_nodes, 1));
+    for (guint i = 0; i < grid->failures->len && allowance_goes_on(); i++) {
+        const Failures *failures = &g_array_index(grid->failures, Failures, i);
+        if (failures->window < since) continue;
+        Track *track = &watch->tracks[place_of(watch, failures->class, failures->node)];
+        if (!track->windows) track->windows = g_array_new(FALSE, FALSE, sizeof(FailingWindow));
+    }
+    return TRUE;
+}
+
 static void watch_clear(Watch *watch) {
-    for (gsize i = 0; i < (gsize)WORK_CLASSES * watch->grid->n_nodes; i++)
+    for (gsize i = 0; watch->tracks && i < watch_places(watch); i++)
         if (watch->tracks[i].windows) g_array_unref(watch->tracks[i].windows);
+    allowance_release(watch->charged);
     g_free(watch->cells);
     g_free(watch->tracks);
     g_free(watch->shares);
@@ -103,7 +123,8 @@ typedef struct PeersShare {
 } PeersShare;
 
 /* A node's calls of a window. */
-static void track_add(const NodeGrid *grid, Track *track, guint32 window, const Cell *cell, PeersShare share) {
+static void track_add(Watch *watch, Track *track, guint32 window, const Cell *cell, PeersShare share) {
+    const NodeGrid *grid = watch->grid;
     FailingWindow *pending = &track->pending;
     if (pending->calls == 0) *pending = (FailingWindow){.first = window, .what = cell->what};
     pending->last = window;
@@ -121,6 +142,7 @@ static void track_add(const NodeGrid *grid, Track *track, guint32 window, const 
     if (pending->calls >= CLASS_CALLS_LEAST) {
         pending->bad = is_bad(pending);
         g_array_append_vals(track->windows, pending, 1);
+        allowance_hold(&watch->charged, watch->charged + sizeof *pending);
     }
     pending->calls = 0;
 }
@@ -180,7 +202,7 @@ static void class_end(Watch *watch, WorkClass class, guint32 window) {
     for (guint32 k = 0; k < n && n >= POLISH_PEERS && allowance_goes_on(); k++) {
         const guint32 node = watch->shares[k].index;
         if (tracks[node].windows)
-            track_add(grid, &tracks[node], window, &cells[node], peers_share(&pool, &cells[node]));
+            track_add(watch, &tracks[node], window, &cells[node], peers_share(&pool, &cells[node]));
     }
     for (guint32 node = 0; node < grid->n_nodes; node++) cells[node] = (Cell){0, 0, 0};
 }
@@ -193,18 +215,21 @@ static void watch_windows(Watch *watch, guint32 since) {
     for (guint32 window = 0; window < grid->n_windows && allowance_goes_on(); window++) {
         for (; i < grid_size(grid) && grid_at(grid, i)->window == window; i++) {
             const Observation *observation = grid_at(grid, i);
-            Cell *cell = &watch->cells[place_of(watch, grid_class(grid, observation->job), observation->node)];
+            const WorkClass class = grid_class(grid, observation->job);
+            if (watch->watched[class] == 0) continue;
+            Cell *cell = &watch->cells[place_of(watch, class, observation->node)];
             cell->calls = MAX(cell->calls, observation->calls);
         }
         for (; f < grid->failures->len; f++) {
             const Failures *failures = &g_array_index(grid->failures, Failures, f);
             if (failures->window != window) break;
+            if (watch->watched[failures->class] == 0) continue;
             Cell *cell = &watch->cells[place_of(watch, failures->class, failures->node)];
             if (failures->failed > cell->failed) *cell = (Cell){failures->calls, failures->failed, failures->what};
         }
         for (guint class = 0; class < WORK_CLASSES; class ++)
-            if (watch->watched[class] && window >= since) class_end(watch, (WorkClass) class, window);
-        if (window < since) memset(watch->cells, 0, (gsize)WORK_CLASSES * grid->n_nodes * sizeof *watch->cells);
+            if (watch->watched[class] > 0 && window >= since) class_end(watch, (WorkClass) class, window);
+        if (window < since) memset(watch->cells, 0, watch_places(watch) * sizeof *watch->cells);
     }
 }
 
@@ -266,10 +291,9 @@ GArray *failing_find(const NodeGrid *grid, guint32 since) {
     GArray *found = g_array_new(FALSE, FALSE, sizeof(Failing));
     if (grid->failures->len == 0) return found;
     Watch watch = {.grid = grid};
-    watch_init(&watch, since);
-    watch_windows(&watch, since);
-    for (guint class = 0; class < WORK_CLASSES; class ++) {
-        for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) {
+    if (watch_init(&watch, since)) watch_windows(&watch, since);
+    for (guint class = 0; watch.tracks && class < WORK_CLASSES; class ++) {
+        for (guint32 node = 0; watch.watched[class] > 0 && node < grid->n_nodes && allowance_goes_on(); node++) {
             const Track *track = &watch.tracks[place_of(&watch, (WorkClass) class, node)];
             if (track->windows) find_spells(track->windows, (WorkClass) class, node, found);
         }

@@ -107,11 +107,14 @@ guint node_rows_json(const Cluster *cluster, const NodesReport *report, guint32 
         if (row.calls > 0) g_array_append_val(rows, row);
     }
     allowance_sort(rows->data, rows->len, sizeof(NodeRow), by_slowdown, NULL);
+    const gsize bytes = (gsize)WORK_CLASSES * cluster->grid->n_nodes * (sizeof(double) + sizeof(FailedShare));
+    allowance_charge(bytes);
     g_autofree double *constants = all_constants(report);
     g_autofree FailedShare *failed = failed_shares(cluster->grid, cluster->since);
     const NodeFacts facts = {constants, failed};
     for (guint i = 0; i < MIN(rows->len, most); i++)
         json_array_append_new(list, row_json(cluster, &g_array_index(rows, NodeRow, i), &facts));
+    allowance_release(bytes);
     return rows->len;
 }
 
