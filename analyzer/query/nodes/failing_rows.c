@@ -5,6 +5,9 @@
 #include "analyzer/query/nodes/examples.h"
 #include "analyzer/query/shared/trace_view.h"
 
+/* Spans that are read to find the examples of an answer: of larger traces there is none. */
+#define EXAMPLE_SPANS 500000
+
 /* ---- an example ---- */
 
 /* A call of a function on a host that failed. */
@@ -49,7 +52,9 @@ static gboolean add_trace(const FailedExample *example, guint64 trace_id, json_t
     return TRUE;
 }
 
-static gboolean add_example(const Cluster *cluster, const Failing *failing, json_t *object, GError **error) {
+/* spans_left: those that may still be read. */
+static gboolean add_example(const Cluster *cluster, const Failing *failing, json_int_t *spans_left, json_t *object,
+                            GError **error) {
     const ClusterJob job = cluster_job_of(failing->what);
     FailedExample example = {cluster->asked, job.function, cluster_host(cluster, failing->node), {{0}, 0}};
     failure_keys_init(&example.keys);
@@ -61,7 +66,10 @@ static gboolean add_example(const Cluster *cluster, const Failing *failing, json
     gsize i;
     json_t *row;
     json_array_foreach(json_object_get(found, "traces"), i, row) {
+        const json_int_t spans = json_integer_value(json_object_get(row, "spans"));
         if (json_object_get(object, "example")) break;
+        if (spans > *spans_left) continue;
+        *spans_left -= spans;
         if (!add_trace(&example, example_trace_id(row), object, error)) return FALSE;
     }
     return TRUE;
@@ -93,12 +101,13 @@ static json_t *row_json(const Cluster *cluster, const Failing *failing) {
 json_t *failing_json(const Cluster *cluster, guint32 node, guint most, GError **error) {
     g_autoptr(GArray) found = failing_find(cluster->grid, cluster->since);
     json_auto_t *list = json_array();
+    json_int_t spans_left = EXAMPLE_SPANS;
     for (guint i = 0; i < found->len && json_array_size(list) < most; i++) {
         const Failing *failing = &g_array_index(found, Failing, i);
         if (node != G_MAXUINT32 && failing->node != node) continue;
         json_t *object = row_json(cluster, failing);
         json_array_append_new(list, object);
-        if (!add_example(cluster, failing, object, error)) return NULL;
+        if (!add_example(cluster, failing, &spans_left, object, error)) return NULL;
     }
     return g_steal_pointer(&list);
 }
