@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SeriesAnswer } from '../../api/answers.ts'
-import { cellName, cellNamed } from './layout.ts'
+import { cellName, cellNamed, layoutOf, stillThere } from './layout.ts'
 
 const answerFrom = (since: bigint): SeriesAnswer =>
   ({
@@ -16,6 +16,13 @@ test('a cell keeps its time while the period goes on', () => {
   expect(cellNamed(answerFrom(1_000n), name)).toEqual({ row: 1, step: 3 })
   expect(cellNamed(answerFrom(1_060n), name)).toEqual({ row: 1, step: 2 })
   expect(cellNamed(answerFrom(1_240n), name)).toBeUndefined()
+})
+
+test('a cell that a later answer does not have is none', () => {
+  const layout = layoutOf(answerFrom(1_000n))
+  expect(stillThere(layout, { row: 1, step: 9 })).toEqual({ row: 1, step: 9 })
+  for (const cell of [{ row: 2, step: 9 }, { row: 1, step: 10 }, undefined])
+    expect(stillThere(layout, cell)).toBeUndefined()
 })
 
 test('what names no cell chooses none', () => {

@@ -64,6 +64,10 @@ export const layoutOf = keptFor((answer: MapAnswer): Layout => {
   }
 })
 
+/** Of a cell of an answer before this one, which may have had more rows or steps. */
+export const stillThere = (layout: Layout, cell: Cell | undefined): Cell | undefined =>
+  cell !== undefined && cell.row < layout.rows.length && cell.step < layout.steps ? cell : undefined
+
 export const cellWidth = (layout: Layout, width: number): number => (width - leftOf(width) - RIGHT) / layout.steps
 
 export function cellValue(row: MapRow, step: number): { value: number; calls: number } | undefined {

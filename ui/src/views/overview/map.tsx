@@ -24,6 +24,7 @@ import {
   cellValue,
   layoutOf,
   leftOf,
+  stillThere,
   timeOfStep,
   type Cell,
   type Layout,
@@ -47,7 +48,8 @@ const LEAST_STEPS = 3
 
 /** A click chooses a cell, a drag over several steps the period. */
 function usePointer(answer: MapAnswer, layout: Layout, choose: (cell: Cell | undefined) => void) {
-  const [over, setOver] = useState<Cell>()
+  const [last, setOver] = useState<Cell>()
+  const over = stillThere(layout, last)
   const [from, setFrom] = useState<number>()
   const spanned = from !== undefined && over !== undefined && Math.abs(over.step - from) + 1 >= LEAST_STEPS
   return {
