@@ -39,7 +39,7 @@ export async function reasonOf(response: Response): Promise<string> {
 }
 
 /** The answer, when it is one. */
-export async function fetchAnswer(path: string, signal: AbortSignal): Promise<Response> {
+async function fetchAnswer(path: string, signal: AbortSignal): Promise<Response> {
   let response: Response
   try {
     response = await fetch(path, { signal, cache: 'no-store' })
@@ -52,12 +52,20 @@ export async function fetchAnswer(path: string, signal: AbortSignal): Promise<Re
   return response
 }
 
-export async function ask(path: string, signal: AbortSignal): Promise<unknown> {
+/** take: throws when the answer is not there whole. */
+export async function askWhole<Answer>(
+  path: string,
+  signal: AbortSignal,
+  take: (response: Response) => Promise<Answer>,
+): Promise<Answer> {
   const response = await fetchAnswer(path, signal)
   try {
-    return parseExact(await response.text())
+    return await take(response)
   } catch (error) {
     if (signal.aborted) throw error
     throw new Gone('the answer was cut off')
   }
 }
+
+export const ask = (path: string, signal: AbortSignal): Promise<unknown> =>
+  askWhole(path, signal, async (response) => parseExact(await response.text()))

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { parseColumns } from './columns.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Gone } from './ask.ts'
+import { askColumns, parseColumns } from './columns.ts'
 
 function answer(head: object, bytes: Uint8Array): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head))
@@ -12,20 +13,31 @@ function answer(head: object, bytes: Uint8Array): ArrayBuffer {
   return whole.buffer
 }
 
+function twoValues(): ArrayBuffer {
+  const head = { rows: 2, begin_time_ns: 7, columns: [{ name: 'begin', type: 'f64', offset: 0 }] }
+  const text = new TextEncoder().encode(JSON.stringify(head)).length
+  head.columns[0]!.offset = Math.ceil((12 + text + 2) / 8) * 8
+  return answer(head, new Uint8Array(new Float64Array([1.5, -2]).buffer))
+}
+
+afterEach(() => vi.unstubAllGlobals())
+
 describe('columns', () => {
   it('are read where they lie', () => {
-    const values = new Float64Array([1.5, -2])
-    const head = { rows: 2, begin_time_ns: 7, columns: [{ name: 'begin', type: 'f64', offset: 0 }] }
-    const text = new TextEncoder().encode(JSON.stringify(head)).length
-    const offset = Math.ceil((12 + text + 2) / 8) * 8
-    head.columns[0]!.offset = offset
-    const columns = parseColumns(answer(head, new Uint8Array(values.buffer)))
-    expect(columns.column('begin')).toEqual(values)
+    const columns = parseColumns(twoValues())
+    expect(columns.column('begin')).toEqual(new Float64Array([1.5, -2]))
     expect(columns.column('end')).toBeUndefined()
     expect((columns.head as unknown as { begin_time_ns: bigint }).begin_time_ns).toBe(7n)
   })
   it('are told from anything else', () => {
     expect(() => parseColumns(new TextEncoder().encode('{"error": "busy, ask again"}').buffer)).toThrow('columns')
     expect(() => parseColumns(new ArrayBuffer(3))).toThrow('columns')
+  })
+  it('that are cut off are asked for again', async () => {
+    const whole = twoValues()
+    for (const bytes of [3, 20, whole.byteLength - 1]) {
+      vi.stubGlobal('fetch', () => Promise.resolve(new Response(whole.slice(0, bytes))))
+      await expect(askColumns('api/v1/series/columns', new AbortController().signal)).rejects.toThrow(Gone)
+    }
   })
 })

@@ -1,6 +1,6 @@
 // Answers in columns (docs/api.md, "trace/columns"): a JSON head, then arrays of numbers that are read where they lie.
 
-import { fetchAnswer } from './ask.ts'
+import { askWhole } from './ask.ts'
 import { parseExact } from './json.ts'
 
 export type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array
@@ -19,7 +19,12 @@ export interface Columns<Head extends ColumnsHead> {
 
 const MAGIC = 'PLUMBCO1'
 const BEFORE_HEAD = MAGIC.length + 4
-const TYPES: Readonly<Record<string, new (buffer: ArrayBuffer, offset: number, length: number) => Column>> = {
+interface Type {
+  readonly BYTES_PER_ELEMENT: number
+  new (buffer: ArrayBuffer, offset: number, length: number): Column
+}
+
+const TYPES: Readonly<Record<string, Type>> = {
   f64: Float64Array,
   i32: Int32Array,
   u32: Uint32Array,
@@ -33,6 +38,9 @@ export function parseColumns<Head extends ColumnsHead>(buffer: ArrayBuffer): Col
   if (length === 0 || text.decode(new Uint8Array(buffer, 0, MAGIC.length)) !== MAGIC)
     throw new Error('the answer is not in columns')
   const head = parseExact(text.decode(new Uint8Array(buffer, BEFORE_HEAD, length))) as Head
+  const end = ({ type, offset }: ColumnsHead['columns'][number]): number =>
+    offset + head.rows * (TYPES[type]?.BYTES_PER_ELEMENT ?? 0)
+  if (head.columns.some((one) => end(one) > buffer.byteLength)) throw new Error('the columns end behind the answer')
   const column = (name: string): Column | undefined => {
     const found = head.columns.find((one) => one.name === name)
     const make = found && TYPES[found.type]
@@ -41,7 +49,5 @@ export function parseColumns<Head extends ColumnsHead>(buffer: ArrayBuffer): Col
   return { head, buffer, column }
 }
 
-export async function askColumns<Head extends ColumnsHead>(path: string, signal: AbortSignal): Promise<Columns<Head>> {
-  const response = await fetchAnswer(path, signal)
-  return parseColumns<Head>(await response.arrayBuffer())
-}
+export const askColumns = <Head extends ColumnsHead>(path: string, signal: AbortSignal): Promise<Columns<Head>> =>
+  askWhole(path, signal, async (response) => parseColumns<Head>(await response.arrayBuffer()))
