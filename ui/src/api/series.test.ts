@@ -18,7 +18,8 @@ it('gives each row its piece of the columns', () => {
       { ...row, host: 'c', points: 1 },
     ],
   }
-  const answer = seriesOf({ head, buffer: new ArrayBuffer(0), column: (name) => columns[name] })
+  const parts = { head, buffer: new ArrayBuffer(0), column: (name: string) => columns[name] }
+  const answer = seriesOf(parts)
   const lists = answer.series.map((one) => [
     one.host,
     ...[one.at, one.values, one.calls].map((list) => Array.from(list)),
@@ -28,4 +29,8 @@ it('gives each row its piece of the columns', () => {
     ['b', [], [], []],
     ['c', [1], [30], [3]],
   ])
+  expect(() => seriesOf({ ...parts, column: (name) => (name === 'calls' ? undefined : columns[name]) })).toThrow(
+    'calls',
+  )
+  expect(() => seriesOf({ ...parts, head: { ...head, rows: 4 } })).toThrow('rows')
 })

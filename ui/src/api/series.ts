@@ -14,7 +14,11 @@ export interface SeriesHead extends ColumnsHead, Omit<SeriesAnswer, 'series'> {
 }
 
 export function seriesOf(columns: Columns<SeriesHead>): MapAnswer {
-  const of = (name: string): Column => columns.column(name) ?? new Float64Array(columns.head.rows)
+  const of = (name: string): Column => {
+    const column = columns.column(name)
+    if (column === undefined) throw new Error(`the answer has no ${name}`)
+    return column
+  }
   const [at, values, calls] = [of('at'), of('values'), of('calls')]
   let end = 0
   const series = columns.head.series.map((one): MapRow => {
@@ -27,6 +31,7 @@ export function seriesOf(columns: Columns<SeriesHead>): MapAnswer {
       calls: calls.subarray(begin, end),
     }
   })
+  if (end !== columns.head.rows) throw new Error('the answer has other rows than its series')
   return { ...columns.head, series }
 }
 

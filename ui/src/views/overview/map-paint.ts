@@ -12,8 +12,10 @@ export function paintLines(context: CanvasRenderingContext2D, layout: Layout, sc
   const image = new ImageData(steps, rows.length)
   rows.forEach((row, number) => {
     for (let i = 0; i < row.at.length; i++) {
-      const pixel = 4 * (number * steps + row.at[i]!)
-      const [red, green, blue] = colours(shareOf(layout, scheme, row.at[i]!, row.values[i]!))
+      const step = row.at[i]!
+      if (step >= steps) continue
+      const pixel = 4 * (number * steps + step)
+      const [red, green, blue] = colours(shareOf(layout, scheme, step, row.values[i]!))
       image.data[pixel] = red
       image.data[pixel + 1] = green
       image.data[pixel + 2] = blue
