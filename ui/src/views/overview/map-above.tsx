@@ -2,15 +2,21 @@
 // few, and a second canvas over 3,000 hosts would have 13 million pixels to clear and to hand on at each move.
 
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { MapAnswer } from '../../api/series.ts'
 import { zone } from '../../app/choices.ts'
-import type { Band } from '../../marks/bands.tsx'
+import { within, type Band } from '../../marks/bands.tsx'
 import { axisTime, ticks } from '../../text/times.ts'
 import { BOTTOM, RIGHT, cellWidth, leftOf, type Cell, type Layout } from './layout.ts'
 
 interface Sized {
   readonly layout: Layout
   readonly width: number
+}
+
+interface Banded extends Sized {
+  readonly answer: MapAnswer
+  readonly bands: readonly Band[]
 }
 
 export function CellFrame({ layout, width, at, kind }: Sized & { at: Cell | undefined; kind: string }): VNode {
@@ -56,8 +62,7 @@ export function MapAxis({ layout, width, answer }: Sized & { answer: MapAnswer }
 }
 
 /** A bar over the row of its host, or over all rows, from its begin to its end; a line for a moment. */
-export function MapBands(props: Sized & { answer: MapAnswer; bands: readonly Band[] }): VNode {
-  const { layout, width, answer, bands } = props
+function outlines({ layout, width, answer, bands }: Banded): VNode[] {
   const [since, until] = [answer.since_time_ns!, answer.until_time_ns!]
   const [left, inner] = [leftOf(width), width - leftOf(width) - RIGHT]
   const x = (time: bigint): number =>
@@ -70,13 +75,12 @@ export function MapBands(props: Sized & { answer: MapAnswer; bands: readonly Ban
     const ends = band.end > band.begin ? `M${end - 1} ${top}h2v${high}h-2z` : ''
     return `M${begin - 1} ${top}h2v${high}h-2zM${begin} ${top}h${Math.max(2, end - begin)}v2h${-Math.max(2, end - begin)}z${ends}`
   }
-  return (
-    <>
-      {bands
-        .filter((one) => one.end >= since && one.begin <= until)
-        .map((band) => (
-          <path key={band.key} class="map-band" d={outline(band)} />
-        ))}
-    </>
-  )
+  return within(bands, since, until).map((band, i) => <path key={i} class="map-band" d={outline(band)} />)
+}
+
+/** Not anew at each move of the pointer: each looks for its host among all rows. */
+export function MapBands(props: Banded): VNode {
+  const { layout, width, answer, bands } = props
+  const drawn = useMemo(() => outlines(props), [layout, width, answer, bands])
+  return <>{drawn}</>
 }
