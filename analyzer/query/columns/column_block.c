@@ -1,5 +1,6 @@
 #include "analyzer/query/columns/column_block.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/query/shared/json_compact.h"
@@ -90,7 +91,8 @@ static json_t *value_json(const Column *column, guint32 row) {
     switch (column->type) {
     case COLUMN_F64: {
         const double value = ((const double *)column->values)[row];
-        return value == (double)(json_int_t)value ? json_integer((json_int_t)value) : json_real(value);
+        const gboolean whole = fabs(value) < 0x1p63 && value == (double)(json_int_t)value;
+        return whole ? json_integer((json_int_t)value) : json_real(value);
     }
     case COLUMN_I32: return json_integer(((const gint32 *)column->values)[row]);
     case COLUMN_U32: return json_integer(((const guint32 *)column->values)[row]);
