@@ -32,8 +32,9 @@ def stages_of(tasks):
 
 
 def seconds_of(tasks):
-    """From the begin of the first task to the end of the last."""
-    return (max(task.end_ms for task in tasks) - min(task.begin_ms for task in tasks)) / 1000
+    """From the begin of the first task to the end of the last, of those that worked: as of the run itself."""
+    good = [task for task in tasks if task.good]
+    return (max(task.end_ms for task in good) - min(task.begin_ms for task in good)) / 1000
 
 
 def document(tasks):
