@@ -1,9 +1,10 @@
 """What the analyses say of recorded runs, compared with what is true of them (truth.py).
 
 A straggler that a fault affected is *found* when its main cause is the fault's, at the fault's host. A task that no
-fault affected is *blamed wrongly* when the fault's cause at the fault's host is its main one all the same, and has
-*another part of HDFS* named when some other process of HDFS is: nobody made that one slow, but what else the machine
-did may have. All are counted twice: without the spans of HDFS (event log and samples alone), and with them.
+fault affected, or that twins acquit, is *blamed wrongly* when the fault's cause at the fault's host is its main one all
+the same, and has *another part of HDFS* named when some other process of HDFS is: nobody made that one slow, but what
+else the machine did may have. All are counted twice: without the spans of HDFS (event log and samples alone), and with
+them.
 
 Advice *blames the job* when a finding of plumb advise is none about a host.
 """
@@ -150,7 +151,9 @@ def count(run, said):
     """Over the run's tasks that worked: only stragglers can be blamed."""
     stragglers = {straggler.task.id: straggler for straggler in run.stragglers()}
     affected = found = unaffected = blamed = elsewhere = 0
-    every = run.injections or [injection for straggler in stragglers.values() for injection in straggler.injections]
+    every = run.injections or [
+        injection for straggler in stragglers.values() for injection in straggler.injections + straggler.acquitted
+    ]
     for task in run.tasks:
         if not task.good:
             continue
@@ -158,7 +161,7 @@ def count(run, said):
         if straggler and straggler.injections:
             affected += 1
             found += any(says(said.get(task.id), injection) for injection in straggler.injections)
-        elif not any(
+        elif (straggler and straggler.acquitted) or not any(
             run.affected_by(task, injection) or run.touched_by(task, injection) for injection in run.injections
         ):
             unaffected += 1
