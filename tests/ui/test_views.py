@@ -98,6 +98,34 @@ def test_the_overview_names_the_slow_host(cluster, open_page):
     assert f"{SLOW_HOST} ({calls})" in page.text(".histogram figcaption")
 
 
+def test_thin_lines_are_of_their_hosts(plumbd, open_page):
+    """Of more than 60 hosts each is a line of three pixels; each of these had calls in one step."""
+    begin, steps, hosts, row = 1_700_000_100 * 10**9, 10, 70, 41
+    numbers = range(1, hosts + 1)
+    strings = (load.FUNCTIONS[0], *(f"DataNode/{load.host_of(i)}/{i}" for i in numbers))
+    spans = [span(i, 1, name=0, begin=begin + i % steps * load.MINUTE, duration=i * load.MS, tracer=i) for i in numbers]
+    with Sender(plumbd) as sender:
+        assert sender.deliver(spans, strings=strings).status == OK
+    plumbd.flush()
+    asked = {"since": begin, "until": begin + steps * load.MINUTE, "step": "1m", "limit": 0}
+    document = plumbd.ask(f"series?{urlencode(asked)}&by=host&role=datanode&sort=ratio")
+    series = document["series"][row]
+    [step] = series["at"]
+    page = open_page(plumbd)
+    page.open("overview", **asked)
+    drawn = page.page.locator("figure canvas").evaluate(
+        "(canvas, row) => [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data]", row
+    )
+    assert drawn[3::4] == [255 if i == step else 0 for i in range(steps)]
+
+    shown = page.page.get_by_role("application", name="Map of hosts and time")
+    left, right = 190, 70
+    x = left + (step + 0.5) * (shown.bounding_box()["width"] - left - right) / steps
+    shown.click(position={"x": x, "y": 3 * row + 1})
+    page.page.locator(".panel h2", has_text=series["host"]).wait_for()
+    page.page.wait_for_url(re.compile(rf"sel={series['host']}(%40|@){begin + step * load.MINUTE}\b"))
+
+
 def test_three_clicks_from_the_map_to_the_call(cluster, open_page):
     """Slow host, its slowest traces, one of them: the call that held it is named."""
     page = open_page(cluster)
