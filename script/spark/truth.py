@@ -23,6 +23,7 @@ STRAGGLER_RATIO = 1.5
 READ = re.compile(r"File path: \S+, range: (\d+)-(\d+)|Input split: \S+:(\d+)\+(\d+)|input split: \S+:(\d+)\+(\d+)")
 TASK = re.compile(r"Running task \S+ in stage \S+ \(TID (\d+)\)")
 
+# index: of the partition; a stage that is tried again may have a part of them.
 Task = namedtuple("Task", "id stage attempt index host begin_ms end_ms good metrics")
 # injections: that slowed it; acquitted: that twins say did not; twin_ms: how long its partition takes without, or None.
 Straggler = namedtuple("Straggler", "task ratio injections acquitted twin_ms")
@@ -41,7 +42,7 @@ def tasks_of(log):
                 info["Task ID"],
                 event["Stage ID"],
                 event["Stage Attempt ID"],
-                info["Index"],
+                info.get("Partition ID", info["Index"]),
                 info["Host"],
                 info["Launch Time"],
                 info["Finish Time"],
