@@ -46,6 +46,8 @@ def test_a_fault_that_was_not_there():
 def test_how_much_longer():
     ours = longer([20, 30, 40], [10, 10])
     assert ours.value == 3 and 2 <= ours.low <= ours.high <= 4
+    alone = longer([30], [10, 10])
+    assert alone.value == 3 and math.isnan(alone.low) and math.isnan(alone.high)
 
 
 def test_what_it_takes_without_the_fault():
