@@ -27,10 +27,10 @@ SUFFIX = ".case.json.gz"
 
 # stragglers: {task: {"excess_ms", "overlap": [topic], "effect": [topic], "hosts": [that did it], "neither": [topics of
 # which it counts neither way]}}, and of a run with twins "acquitted": [topics that met it and did not slow it],
-# "twin_ms": how long its partition takes without the fault (None: not known); said: {method: {parameters: {task:
-# [topic]}}}; main: {method: {task: [topic, host]}}, what `plumb why` names first; scores: {method: {task: {topic: how
-# much speaks for it}}}; source: "generated" or "recorded"; timeline: what timeline_of says; twins: seconds that each
-# twin of the run took (script/spark/twins.py).
+# "twin_ms": how long its partition takes without the fault, "faster": by half of what it lost (None: not known); said:
+# {method: {parameters: {task: [topic]}}}; main: {method: {task: [topic, host]}}, what `plumb why` names first; scores:
+# {method: {task: {topic: how much speaks for it}}}; source: "generated" or "recorded"; timeline: what timeline_of says;
+# twins: seconds that each twin of the run took (script/spark/twins.py).
 Case = namedtuple("Case", "name fault source stragglers said main scores timeline twins", defaults=[None, None])
 MOST_SCORE = 1e6  # by a median of 0
 
@@ -202,6 +202,7 @@ def recorded(build, folder):
         if run.twins.documents:
             truth[str(task.id)]["acquitted"] = sorted({TOPIC_OF[one["kind"]] for one in straggler.acquitted})
             truth[str(task.id)]["twin_ms"] = straggler.twin_ms
+            truth[str(task.id)]["faster"] = straggler.faster
     with loaded(run, build, True) as daemon:
         flush(daemon)
         answers = ask(daemon, run.about["application"])

@@ -25,8 +25,9 @@ TASK = re.compile(r"Running task \S+ in stage \S+ \(TID (\d+)\)")
 
 # index: of the partition; a stage that is tried again may have a part of them.
 Task = namedtuple("Task", "id stage attempt index host begin_ms end_ms good metrics")
-# injections: that slowed it; acquitted: that twins say did not; twin_ms: how long its partition takes without, or None.
-Straggler = namedtuple("Straggler", "task ratio injections acquitted twin_ms")
+# injections: that slowed it; acquitted: that twins say did not; twin_ms: how long its partition takes without; faster:
+# is that by half of what it lost? None: not known.
+Straggler = namedtuple("Straggler", "task ratio injections acquitted twin_ms faster")
 
 
 def tasks_of(log):
@@ -156,8 +157,9 @@ class Run:
             if hot is not None and task.index == hot and task.id not in self.parts:
                 causes.append({"kind": "skew", "host": task.host, "partition": hot})
             twin_ms = self.twins.usual_ms(task)
-            slowed = twin_ms is None or slower_than(twin_ms, task, ratio)
-            found.append(Straggler(task, ratio, causes if slowed else [], [] if slowed else causes, twin_ms))
+            faster = None if twin_ms is None else slower_than(twin_ms, task, ratio)
+            slowed = faster is not False
+            found.append(Straggler(task, ratio, causes if slowed else [], [] if slowed else causes, twin_ms, faster))
         return found
 
 

@@ -12,7 +12,7 @@ from bench.studies.load_runs import write_whole
 from bench.studies.report import Report
 from bench.studies.stragglers import Study
 from script.hdfs.jars import ClusterError
-from script.spark import truth, twins
+from script.spark import truth, twins, verdicts
 from script.spark.truth import Run, Task
 
 
@@ -88,8 +88,29 @@ def test_the_partition_counts_and_the_median(tmp_path):
     found = twins.Twins(folder, own)
     assert [found.usual_ms(one) for one in own] == [10, 300, None]  # stage 1 has two partitions there
     assert truth.slower_than(300, own[1], 9) and not truth.slower_than(501, own[1], 9)
+    assert twins.seconds_of([task(0, 10), task(1, 99, good=False)]) == 0.01
     twins.path_of(folder, 2).unlink()
     assert twins.Twins(folder, own).usual_ms(own[1]) is None
+
+
+def test_a_stage_that_is_tried_again_has_the_same_partitions(tmp_path):
+    """Its first task is the first one that is missing."""
+    info = {"Task ID": 9, "Index": 0, "Partition ID": 2, "Host": "worker1", "Launch Time": 1, "Finish Time": 8}
+    event = {"Event": "SparkListenerTaskEnd", "Stage ID": 0, "Stage Attempt ID": 1, "Task Info": info}
+    event["Task End Reason"] = {"Reason": "Success"}
+    log = tmp_path / "events"
+    log.write_text(json.dumps(event, separators=(",", ":")) + "\n")
+    assert twins.stages_of(truth.tasks_of(log)) == {"0": [None, None, 7]}
+
+
+def test_who_blames_what_twins_acquit_is_wrong(tmp_path):
+    run = GeneratedRun("network", 0)
+    folder = folder_of(run, tmp_path)
+    add_twins(folder, run, [1, 2, 3])
+    told = Run(folder)
+    acquitted = [straggler.task for straggler in told.stragglers() if straggler.acquitted]
+    said = {task.id: verdicts.Verdict("network", task.host, None) for task in acquitted}
+    assert verdicts.count(told, said).blamed == len(acquitted) > 2
 
 
 @pytest.mark.parametrize(
@@ -158,18 +179,29 @@ def test_the_report_says_which_runs_have_none(build_dir):
         said |= {"no edges": {"1.6 0.9": {}}, "mantri": {"": {}}, "xue": {"": {}}}
         return cases.Case(name, name.rsplit("-", 1)[0], "recorded", known, said, {}, {}, None, took)
 
-    slow = {"effect": ["hdfs"], "acquitted": [], "twin_ms": 10}
+    slow = {"effect": ["hdfs"], "acquitted": [], "twin_ms": 10, "faster": True}
+    unmet = {**slow, "effect": []}
     study = Study(
         Report("stragglers", "", "", build_dir),
         [
-            case("hung-1", [9, 9, 9], {"1": slow, "2": {**slow, "effect": [], "acquitted": ["hdfs"]}}),
+            case(
+                "hung-1",
+                [9, 9, 9],
+                {
+                    "1": slow,
+                    "2": {**unmet, "acquitted": ["hdfs"], "faster": False},
+                    "3": unmet,
+                    "4": {**unmet, "faster": False},
+                    "5": {**unmet, "twin_ms": None, "faster": None},
+                },
+            ),
             case("hung-2", None, {"1": {"effect": ["hdfs"]}, "2": {"effect": []}}),
             case("none-1", None, {"1": {"effect": []}}),
         ],
     )
     study.twins()
     (_, _, _, rows), (note,) = study.report.tables[0], study.report.notes
-    assert rows == [["hung-1", "3", "2", "2", "0", "1", "1"], ["hung-2", "0", "2", "1", "1", "0", "1"]]
+    assert [row[3:] for row in rows] == [["2", "0", "1", "1", "2", "1"], ["1", "1", "0", "1", "0", "0"]]
     assert "without twins for hung-2:" in note
 
 
