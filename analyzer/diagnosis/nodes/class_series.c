@@ -62,6 +62,7 @@ static void window_add(ClassWindow *into, const ClassWindow *window) {
     into->critical_ns += window->critical_ns;
     into->lost_ns += window->lost_ns;
     into->lost_critical_ns += window->lost_critical_ns;
+    into->lost_beside_ns += window->lost_beside_ns;
 }
 
 static void votes_count(Builder *builder, WorkClass class) {
@@ -115,8 +116,10 @@ static void votes_sum(Votes *votes, const Observation *observation, double predi
 
 /* The rest is told by what it is a part of. */
 static void votes_sum_beside(Votes *votes, const Observation *observation, double predicted_share) {
+    const gint64 lost_ns = (gint64)(MAX(0, 1 - predicted_share) * (double)observation->critical_ns);
     votes->sum.critical_ns += observation->critical_ns;
-    votes->sum.lost_critical_ns += (gint64)(MAX(0, 1 - predicted_share) * (double)observation->critical_ns);
+    votes->sum.lost_critical_ns += lost_ns;
+    votes->sum.lost_beside_ns += lost_ns;
 }
 
 static void add_observation(Builder *builder, guint32 i) {

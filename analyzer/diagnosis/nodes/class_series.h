@@ -27,6 +27,7 @@ typedef struct ClassWindow {
     float bytes;
     gint64 self_ns, critical_ns;
     gint64 lost_ns, lost_critical_ns; /* of these, what is above the prediction */
+    gint64 lost_beside_ns;            /* of lost_critical_ns, what parts of its jobs lost (node_grid.h) */
     gboolean bad;                     /* judgement.h */
 } ClassWindow;
 

@@ -4,10 +4,6 @@
 
 #include "common/base/allowance.h"
 
-/* Of what calls of the NameNode lost by the edit log, what they were seen to wait for a JournalNode has at least: one
- * sync is for many of them, and lies below one. */
-#define JOURNAL_SHARE 16
-
 /* Of ln slowdown of the rest, what a processor that is short has at least. */
 #define PROCESSOR_SHARE 0.5
 
@@ -55,10 +51,11 @@ gboolean consequences_of_reader(const Spell *reader, const Spell *spell, guint32
            overlap(reader, spell) && strength(reader) >= strength(spell);
 }
 
-/* A JournalNode that is slow beside two others costs nothing, and explains nothing. */
+/* A sync is for many calls, and lies below one of them: there the JournalNode lost more than the NameNode itself. One
+ * that is slow beside two others costs nothing, and explains nothing. */
 static gboolean is_of_journal(const Spell *cause, const Spell *spell) {
     return cause->class == WORK_JOURNAL && spell->class == WORK_EDIT_LOG &&
-           cause->lost_critical_ns > spell->lost_critical_ns / JOURNAL_SHARE;
+           cause->lost_critical_ns > spell->lost_beside_ns;
 }
 
 static gboolean explains(const Causes *causes, guint cause_at, guint spell_index) {

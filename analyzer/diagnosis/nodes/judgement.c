@@ -110,6 +110,7 @@ static void spell_add(Spell *spell, const ClassWindow *window) {
     spell->critical_ns += window->critical_ns;
     spell->lost_ns += window->lost_ns;
     spell->lost_critical_ns += window->lost_critical_ns;
+    spell->lost_beside_ns += window->lost_beside_ns;
 }
 
 /* Figures of a spell, from its bad windows: those from 'from' to 'to' of the series. */

@@ -37,7 +37,7 @@ typedef struct Spell {
     gboolean alone;      /* compared with its own past only */
     WorkClass part_of;   /* not WORK_NONE: it follows from a spell of this class (consequences.h) */
     guint32 calls, bad_windows;
-    gint64 self_ns, critical_ns, lost_ns, lost_critical_ns; /* of the bad windows */
+    gint64 self_ns, critical_ns, lost_ns, lost_critical_ns, lost_beside_ns; /* of the bad windows */
 } Spell;
 
 /* What the windows of a series usually are, learned from those before 'until' that are in use. What was suspected is
