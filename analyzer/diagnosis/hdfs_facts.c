@@ -107,7 +107,9 @@ static void find_places(Sweep *sweep, guint32 root) {
             caller->called_ns = MAX(caller->called_ns, tree->to_ns[i]);
         }
         place->called_ns = G_MININT64;
-        const gboolean votes = up && node->does & DOES_VOTE && tree->to_ns[i] > tree->to_ns[tree->parent[i]];
+        /* A caller that is not known has no end to be later than. */
+        const gboolean votes = up && node->does & DOES_VOTE && tree->span[tree->parent[i]] != NULL &&
+                               tree->to_ns[i] > tree->to_ns[tree->parent[i]];
         place->late = votes || (up && up->late);
         place->takes = side_of(node) == SIDE_SERVER && ((node->does & DOES_TAKE) || (up && up->takes));
         if (place->takes && sweep->critical_ns) sweep->path_ns += MAX(sweep->critical_ns[i], 0);
