@@ -231,9 +231,12 @@ static gboolean works_by_path(const Collector *c, const Context *context) {
 }
 
 static void list_paths(Collector *c) {
+    if (!c->paths) return;
     g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(TimesGap));
     const TimesWatch watch = {c->parts, gaps, c->table};
-    if (c->paths) times_at_stations(c->tree, c->node_of, &watch, CHAIN_RPC);
+    gsize charged = 0;
+    allowance_hold(&charged, c->tree->n_nodes * (TIMES_NODE_BYTES + sizeof(TimesGap)));
+    if (!allowance_over()) times_at_stations(c->tree, c->node_of, &watch, CHAIN_RPC);
     for (guint i = 0; i < gaps->len; i++) {
         const TimesGap *gap = &g_array_index(gaps, TimesGap, i);
         const Context *context = &c->contexts[gap->node];
@@ -241,6 +244,7 @@ static void list_paths(Collector *c) {
         const WaitScope scope = scope_in(c, context, context->chain);
         if (has_waits(c, &scope)) add_work(c, gap->node, gap->from_ns, gap->to_ns);
     }
+    allowance_release(charged);
 }
 
 /* Of stations whose scope has waits. */
