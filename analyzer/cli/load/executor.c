@@ -99,10 +99,14 @@ static gboolean add_agent(Executor *executor, const Invocation *invocation, cons
     return TRUE;
 }
 
-/* What Hadoop reaches into. Java 8 does not know the option, and is told not to mind. */
-static const char *const jvm_options[] = {
-    "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-    "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED"};
+/* What Hadoop reaches into, and the JVM's own warnings to standard error: standard output has documents. Java 8 does
+ * not know these options, and is told not to mind. */
+static const char *const jvm_options[] = {"-XX:+IgnoreUnrecognizedVMOptions",
+                                          "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                                          "--add-opens=java.base/java.nio=ALL-UNNAMED",
+                                          "--add-opens=java.base/java.util=ALL-UNNAMED",
+                                          "-Xlog:disable",
+                                          "-Xlog:all=warning:stderr"};
 
 static gboolean fill_in(Executor *executor, const Invocation *invocation, const char *what, GError **error) {
     const char *const *conf = option_list(invocation, "conf");
