@@ -77,12 +77,25 @@ public final class ClassEdit {
 
     /** @throws WeaveException when this version of the class has no such method of its own */
     public void needMethod(String name, String descriptor) throws WeaveException {
+        if (!hasMethod(name, descriptor)) {
+            throw new WeaveException(info.name.replace('/', '.') + " has no method " + name + descriptor);
+        }
+    }
+
+    /** @throws WeaveException when this version of the class has such a method of its own: none can be added */
+    public void needNoMethod(String name, String descriptor) throws WeaveException {
+        if (hasMethod(name, descriptor)) {
+            throw new WeaveException(info.name.replace('/', '.') + " has a method " + name + descriptor);
+        }
+    }
+
+    private boolean hasMethod(String name, String descriptor) {
         for (ClassInfo.Member method : info.methods) {
             if (method.name.equals(name) && method.descriptor.equals(descriptor)) {
-                return;
+                return true;
             }
         }
-        throw new WeaveException(info.name.replace('/', '.') + " has no method " + name + descriptor);
+        return false;
     }
 
     /**

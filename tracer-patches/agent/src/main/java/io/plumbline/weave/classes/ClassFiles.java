@@ -11,6 +11,19 @@ public interface ClassFiles {
      */
     byte[] find(String className) throws IOException;
 
+    /** The same. @throws WeaveException when there is no such class */
+    default byte[] need(String className) throws WeaveException {
+        try {
+            byte[] file = find(className);
+            if (file == null) {
+                throw new WeaveException("there is no class " + className);
+            }
+            return file;
+        } catch (IOException e) {
+            throw new WeaveException("class " + className + " cannot be read: " + e, e);
+        }
+    }
+
     /** Those that the loader finds; null stands for the JVM's own. Any thread, if the loader is for any. */
     static ClassFiles of(ClassLoader loader) {
         return new OfLoader(loader);

@@ -20,8 +20,8 @@ import net.bytebuddy.jar.asm.Opcodes;
 public final class EditSyncs implements Patch {
     private static final String LOG = "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync";
     private static final String EDIT = LOG + "$RpcEdit";
-    private static final String EVERY_EDIT = (LOG + "$Edit").replace('.', '/');
-    private static final String SYNCS = "org/apache/hadoop/hdfs/server/namenode/FSEditLog";
+    private static final String EVERY_EDIT = LOG + "$Edit";
+    private static final String SYNCS = "org.apache.hadoop.hdfs.server.namenode.FSEditLog";
     private static final String HOOKS = "io/plumbline/trace/SyncHooks";
     private static final String FIELD = "plumb$since";
     private static final String OBJECT = "Ljava/lang/Object;";
@@ -35,7 +35,18 @@ public final class EditSyncs implements Patch {
     @Override
     public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
         ClassEdit edit = new ClassEdit(original);
-        return className.equals(LOG) ? log(edit) : edit(edit);
+        if (className.equals(LOG)) {
+            needSuper(edit, files.need(SYNCS), "logSync", "(J)V");
+            return log(edit);
+        }
+        needSuper(edit, files.need(EVERY_EDIT), "logEdit", "()Z");
+        return edit(edit);
+    }
+
+    /** What is added calls what it takes the place of. */
+    private static void needSuper(ClassEdit edit, byte[] parent, String name, String descriptor) throws WeaveException {
+        edit.needNoMethod(name, descriptor);
+        new ClassEdit(parent).needMethod(name, descriptor);
     }
 
     private static byte[] edit(ClassEdit edit) throws WeaveException {
@@ -47,7 +58,7 @@ public final class EditSyncs implements Patch {
                     since(code, edit.name());
                     code.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "takes", "(" + OBJECT + ")V", false);
                     code.visitVarInsn(Opcodes.ALOAD, 0);
-                    code.visitMethodInsn(Opcodes.INVOKESPECIAL, EVERY_EDIT, "logEdit", "()Z", false);
+                    code.visitMethodInsn(Opcodes.INVOKESPECIAL, EVERY_EDIT.replace('.', '/'), "logEdit", "()Z", false);
                     code.visitInsn(Opcodes.IRETURN);
                 })
                 .bytes();
@@ -71,7 +82,7 @@ public final class EditSyncs implements Patch {
         code.visitLabel(start);
         code.visitVarInsn(Opcodes.ALOAD, 0);
         code.visitVarInsn(Opcodes.LLOAD, 1);
-        code.visitMethodInsn(Opcodes.INVOKESPECIAL, SYNCS, "logSync", "(J)V", false);
+        code.visitMethodInsn(Opcodes.INVOKESPECIAL, SYNCS.replace('.', '/'), "logSync", "(J)V", false);
         code.visitLabel(end);
         code.visitInsn(Opcodes.ACONST_NULL);
         finish(code, token);

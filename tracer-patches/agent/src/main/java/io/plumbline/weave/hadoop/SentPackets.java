@@ -6,7 +6,6 @@ import io.plumbline.weave.classes.ClassEdit;
 import io.plumbline.weave.classes.ClassFiles;
 import io.plumbline.weave.classes.Patch;
 import io.plumbline.weave.classes.WeaveException;
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -83,15 +82,7 @@ public final class SentPackets implements Patch {
     }
 
     private static boolean statusIsInterface(ClassFiles files) throws WeaveException {
-        try {
-            byte[] file = files.find(STATUS);
-            if (file == null) {
-                throw new WeaveException("there is no " + STATUS);
-            }
-            return (new ClassReader(file).getAccess() & Opcodes.ACC_INTERFACE) != 0;
-        } catch (IOException e) {
-            throw new WeaveException(STATUS + " cannot be read: " + e);
-        }
+        return (new ClassReader(files.need(STATUS)).getAccess() & Opcodes.ACC_INTERFACE) != 0;
     }
 
     private static void field(MethodVisitor code, String owner, String name, String type) {

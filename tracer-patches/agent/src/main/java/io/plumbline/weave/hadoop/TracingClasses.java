@@ -31,25 +31,13 @@ public final class TracingClasses implements Patch {
     @Override
     public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
         for (String name : CLASSES) {
-            ClassApi api = ClassApi.of(name.equals(className) ? original : located(name, files));
+            ClassApi api = ClassApi.of(name.equals(className) ? original : files.need(name));
             String missing = api.firstMissingIn(ClassApi.of(ours(name)));
             if (missing != null) {
                 throw new WeaveException("this version's " + name + " has " + missing + ", which ours has not");
             }
         }
         return ours(className);
-    }
-
-    private static byte[] located(String name, ClassFiles files) throws WeaveException {
-        try {
-            byte[] found = files.find(name);
-            if (found == null) {
-                throw new WeaveException("there is no class " + name + " beside it");
-            }
-            return found;
-        } catch (IOException e) {
-            throw new WeaveException("class " + name + " cannot be read: " + e, e);
-        }
     }
 
     private static byte[] ours(String name) throws WeaveException {
