@@ -17,6 +17,8 @@ final class Run {
     /** How near to the due time the dispatcher sleeps; the rest it spends looking at the clock. */
     private static final long SPIN_NS = 50_000;
     private static final long LONGEST_SLEEP_NS = 100_000_000;
+    /** What is taken from the open ones is written at once, but by a thread that the system lets run when it likes. */
+    private static final long WRITING_NS = 10_000_000_000L;
     private static final int STACK_BYTES = 256 << 10;
 
     private final Plan plan;
@@ -37,9 +39,11 @@ final class Run {
     private final AtomicInteger threads = new AtomicInteger();
     private final AtomicReference<StopReason> reason = new AtomicReference<>(StopReason.DONE);
     private final AtomicInteger handedOn = new AtomicInteger();
+    private final AtomicInteger written = new AtomicInteger();
     /** Of these: that followed another one of their session. */
     private final AtomicInteger followed = new AtomicInteger();
     private boolean over;
+    private volatile boolean dispatched;
     private volatile long startNs;
     /** Of dueUntil(): how far in the plan it has counted, and to what. */
     private int countedTo;
@@ -108,9 +112,15 @@ final class Run {
         return plan;
     }
 
-    /** No more operations are begun. The first reason counts. @return this is it */
+    /**
+     * No more operations are begun. The first reason counts, and when all are begun already, that the plan is done.
+     *
+     * @return this is it
+     */
     boolean stop(StopReason why) {
-        return reason.compareAndSet(StopReason.DONE, why);
+        final boolean tooLate = dispatched && queue.isEmpty();
+        return (!tooLate || why == StopReason.INTERRUPTED || why == StopReason.RESULT)
+                && reason.compareAndSet(StopReason.DONE, why);
     }
 
     /** How long the operation that waits longest for a thread has been due. */
@@ -182,8 +192,9 @@ final class Run {
                 return;
             }
             Operation operation = plan.operation(i, nowNs, folder);
-            open.put(i, operation);
-            handedOn.incrementAndGet();
+            if (!goesOn(operation)) {
+                return;
+            }
             carryOut(operation);
         }
     }
@@ -237,8 +248,11 @@ final class Run {
 
     /** @return the next one of its session, which is due now; null: there is none, or it is not to be begun */
     private Operation carryOut(Operation operation) {
-        if (!open.containsKey(operation.number) || enough()) {
-            return null; // written down as unfinished meanwhile, or at the end
+        if (stopped()) {
+            giveUp(operation);
+        }
+        if (!open.containsKey(operation.number)) {
+            return null; // written down as unfinished
         }
         operation.beginNs = Math.max(1, now());
         progress.begun(operation.beginNs - operation.dueNs);
@@ -266,9 +280,9 @@ final class Run {
             } else {
                 result.ended(operation, endNs, bytes, thrown);
             }
+            written.incrementAndGet();
         } catch (IOException e) {
-            Main.say("the result could not be written: " + e.getMessage());
-            stop(StopReason.RESULT);
+            notWritten(e);
         }
         return next;
     }
@@ -280,20 +294,47 @@ final class Run {
             return null;
         }
         Operation next = plan.operation(i, endNs, folder);
-        synchronized (this) {
-            if (over || stopped()) {
-                return null;
-            }
-            open.put(i, next);
-            handedOn.incrementAndGet();
-            followed.incrementAndGet();
+        if (!goesOn(next)) {
+            return null;
         }
+        followed.incrementAndGet();
         return next;
     }
 
-    /** What waited for a thread is not to be begun either. */
-    private boolean enough() {
-        return reason() == StopReason.BYTES || reason() == StopReason.SPACE;
+    /** Another one is begun, by the thread that had the one before. @return false: no more are */
+    private boolean goesOn(Operation next) {
+        synchronized (this) {
+            if (over || stopped()) {
+                return false;
+            }
+            open.put(next.number, next);
+            handedOn.incrementAndGet();
+            return true;
+        }
+    }
+
+    void notWritten(IOException why) {
+        if (stop(StopReason.RESULT)) {
+            Main.say("the result could not be written: " + why.getMessage());
+        }
+    }
+
+    /** What waited for a thread is not to be begun any more. */
+    private void giveUp(Operation operation) {
+        try {
+            unfinished(operation);
+        } catch (IOException e) {
+            notWritten(e);
+        }
+    }
+
+    private void unfinished(Operation operation) throws IOException {
+        if (open.remove(operation.number) != null) {
+            long endNs = now();
+            log(operation, endNs);
+            result.unfinished(operation, endNs);
+            written.incrementAndGet();
+        }
     }
 
     private void log(Operation operation, long endNs) {
@@ -304,6 +345,7 @@ final class Run {
 
     /** Waits until all that were begun have ended, no longer than that, and writes down what has not. */
     void finish(long longestNs) throws IOException, InterruptedException {
+        dispatched = true;
         long until = System.nanoTime() + longestNs;
         while (!open.isEmpty() && System.nanoTime() < until && reason() != StopReason.RESULT) {
             Thread.sleep(5);
@@ -314,11 +356,11 @@ final class Run {
         Queue<Operation> left = new java.util.PriorityQueue<>((a, b) -> Integer.compare(a.number, b.number));
         left.addAll(open.values());
         for (Operation operation = left.poll(); operation != null; operation = left.poll()) {
-            if (open.remove(operation.number) != null) {
-                long endNs = now();
-                log(operation, endNs);
-                result.unfinished(operation, endNs);
-            }
+            unfinished(operation);
+        }
+        until = System.nanoTime() + WRITING_NS;
+        while (written.get() < handedOn.get() && System.nanoTime() < until && reason() != StopReason.RESULT) {
+            Thread.sleep(1);
         }
         result.end(reason(), now(), handedOn.get());
     }
