@@ -11,10 +11,12 @@ final class Live {
     private static final int LINE_EVERY_SECONDS = 10;
     private static final long SECOND_NS = 1_000_000_000L;
     private static final long MS = 1_000_000;
+    /** A reader that reads takes less. */
+    private static final long READ_NS = 2 * SECOND_NS;
 
     private final String mode;
     private final String result;
-    private final PrintStream documents;
+    private final Documents documents;
     private long filesToldNs;
     private boolean filesTold;
 
@@ -22,7 +24,7 @@ final class Live {
     Live(Settings settings, PrintStream documents) {
         mode = settings.live;
         result = settings.result;
-        this.documents = documents;
+        this.documents = new Documents(documents);
     }
 
     /** So many files of the plan are made. Told as often as this is called, or less. */
@@ -43,7 +45,7 @@ final class Live {
         }
         filesToldNs = nowNs;
         if (mode.equals("json")) {
-            documents.println(begin("files") + ",\"made\":" + made + ",\"of\":" + all + "}");
+            documents.add(begin("files") + ",\"made\":" + made + ",\"of\":" + all + "}");
         } else {
             System.err.println(text);
         }
@@ -52,7 +54,7 @@ final class Live {
     /** A second of the run has passed. */
     void second(int n, Progress.Second second, Plan plan) {
         if (mode.equals("json")) {
-            documents.println(document("load", n, second, plan) + "}");
+            documents.add(document("load", n, second, plan) + "}");
             return;
         }
         boolean line = mode.equals("lines") && n % LINE_EVERY_SECONDS == 0;
@@ -76,8 +78,13 @@ final class Live {
         clear();
         if (mode.equals("json")) {
             String name = why.name().toLowerCase(Locale.ROOT);
-            documents.println(document("end", n, second, plan) + ",\"end\":\"" + name + "\"}");
+            documents.add(document("end", n, second, plan) + ",\"end\":\"" + name + "\"}");
         }
+    }
+
+    /** Nothing more is told. What was is read, or nobody reads. */
+    void close() throws InterruptedException {
+        documents.close(READ_NS);
     }
 
     /** The line on a terminal goes. */

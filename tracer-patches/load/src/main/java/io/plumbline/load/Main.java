@@ -174,10 +174,12 @@ public final class Main {
         } finally {
             end(meeting, ended);
         }
-        if (run.reason() != StopReason.DONE) {
-            say("stopped: " + run.reason().text);
+        StopReason why = run.reason();
+        if (why == StopReason.DONE) {
+            return 0;
         }
-        return run.reason() == StopReason.DONE ? 0 : run.reason() == StopReason.INTERRUPTED ? INTERRUPTED : 1;
+        say("stopped: " + why.text);
+        return why == StopReason.INTERRUPTED ? INTERRUPTED : 1;
     }
 
     /** After countDown() the process may be gone at once, when it was told to end. */
@@ -200,8 +202,7 @@ public final class Main {
 
     private static void load(Run run, Run.Parts parts, FileSystem fs, long startNs, Settings settings)
             throws IOException, InterruptedException {
-        Thread watch = new Thread(new Watch(run, parts, settings), "watch");
-        watch.setDaemon(true);
+        Watch watch = new Watch(run, parts, settings);
         run.start(settings.share.alone() ? System.nanoTime() : startNs);
         if (parts.hdrLog != null) {
             parts.hdrLog.begin();
@@ -213,10 +214,13 @@ public final class Main {
         } else {
             run.dispatch();
         }
-        run.finish(run.reason() == StopReason.DONE ? settings.drainNs : SHORT_DRAIN_NS);
-        watch.interrupt();
-        watch.join();
-        parts.result.close();
+        try {
+            run.finish(run.stopped() ? SHORT_DRAIN_NS : settings.drainNs);
+            parts.result.close();
+        } finally {
+            watch.end();
+            parts.live.close();
+        }
         if (parts.hdrLog != null) {
             parts.hdrLog.close();
         }

@@ -1,10 +1,13 @@
 package io.plumbline.load;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Once a second: what is told live, the rules of stopping, and what results there are goes to the file. */
 final class Watch implements Runnable {
     private static final long SECOND_NS = 1_000_000_000L;
+    private static final long LONGEST_END_NS = 10 * SECOND_NS;
     /** With fewer operations in ten seconds, nothing can be said of a part of them. */
     private static final int JUDGED_OPERATIONS = 20;
 
@@ -14,6 +17,8 @@ final class Watch implements Runnable {
     private final Settings settings;
     private final Live live;
     private final LateSeconds lateSeconds;
+    private final Thread thread = new Thread(this, "watch");
+    private volatile boolean over;
     private long lastNs;
     private int lastDue;
 
@@ -26,25 +31,46 @@ final class Watch implements Runnable {
         lateSeconds = new LateSeconds(settings.maxP99Ns, run.plan().warmUp());
     }
 
+    void start() {
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** The run is over. Never interrupted: that would close the file that is written just then. */
+    void end() throws InterruptedException {
+        over = true;
+        LockSupport.unpark(thread);
+        TimeUnit.NANOSECONDS.timedJoin(thread, LONGEST_END_NS);
+    }
+
     @Override
     public void run() {
         int n = 1;
+        for (; await(n); n++) {
+            Progress.Second second = next();
+            write();
+            judge(n, second);
+            live.second(n, second, run.plan());
+        }
+        live.end(n, next(), run.plan(), run.reason());
+    }
+
+    /** @return the second has passed; false: the run is over */
+    private boolean await(int n) {
+        for (long left = n * SECOND_NS - run.now(); left > 0 && !over; left = n * SECOND_NS - run.now()) {
+            LockSupport.parkNanos(this, left);
+        }
+        return !over;
+    }
+
+    private void write() {
         try {
-            for (;; n++) {
-                Thread.sleep(Math.max(1, (n * SECOND_NS - run.now()) / 1_000_000));
-                Progress.Second second = next();
-                result.flush();
-                if (hdrLog != null) {
-                    hdrLog.write();
-                }
-                judge(n, second);
-                live.second(n, second, run.plan());
+            result.flush();
+            if (hdrLog != null) {
+                hdrLog.write();
             }
-        } catch (InterruptedException e) {
-            live.end(n, next(), run.plan(), run.reason());
         } catch (IOException e) {
-            Main.say("the result could not be written: " + e.getMessage());
-            run.stop(StopReason.RESULT);
+            run.notWritten(e);
         }
     }
 
@@ -55,8 +81,9 @@ final class Watch implements Runnable {
         second.lengthNs = nowNs - lastNs;
         second.lagNs = Math.max(second.lagNs, run.queuedNs());
         second.inFlight = run.inFlight();
-        second.allDue = run.dueUntil(nowNs);
-        second.due = Math.max(0, second.allDue - lastDue);
+        // When it stops, what is due is what was begun: perhaps less than what the plan had in mind.
+        second.allDue = Math.max(lastDue, run.dueUntil(nowNs));
+        second.due = second.allDue - lastDue;
         lastNs = nowNs;
         lastDue = second.allDue;
         return second;
