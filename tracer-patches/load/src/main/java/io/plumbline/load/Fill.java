@@ -20,7 +20,10 @@ final class Fill {
             throws IOException, InterruptedException, UsageException {
         List<Integer> missing = folder.missing(plan, false);
         missing.removeIf(number -> !settings.share.takes(number));
-        Space.check(fs, folder.root(), missing.stream().mapToLong(plan::fileBytes).sum(), settings);
+        long bytes = missing.stream().mapToLong(plan::fileBytes).sum();
+        if (bytes > 0 || plan.writes()) {
+            Space.check(fs, folder.root(), bytes, settings);
+        }
         AtomicInteger next = new AtomicInteger();
         AtomicReference<Throwable> failed = new AtomicReference<>();
         Thread[] makers = new Thread[Math.min(THREADS, missing.size())];
