@@ -71,7 +71,7 @@ final class Space implements Runnable {
                 Main.say(String.format(Locale.ROOT, "HDFS has %.2f GB left; --min-free leaves %.2f GB to others",
                         status.getRemaining() / 1e9, least / 1e9));
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             // Not known now. When HDFS is gone, operations fail, and the rule about these counts.
         }
     }
