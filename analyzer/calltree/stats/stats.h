@@ -16,8 +16,8 @@
 #include "analyzer/calltree/times.h"
 
 /* STATS_TAKEN: what was taken away from rows of all hosts of patterns, because the trace has changed. STATS_FAILED: of
- * the calls in a function's row those that failed, in a row of the same form. (Only those of minutes by host are read; the
- * others are there because all kinds are kept in the same way.) */
+ * the calls in a function's row those that failed, in a row of the same form. (Only those of minutes by host are read;
+ * the others are there because all kinds are kept in the same way.) */
 typedef enum { STATS_FUNCTION, STATS_PATTERN, STATS_TAKEN, STATS_FAILED, STATS_KINDS } StatsKind;
 typedef enum { LEVEL_MINUTE, LEVEL_HOUR, LEVEL_DAY, LEVEL_COUNT } StatsLevel;
 
