@@ -249,34 +249,14 @@ static void failing_add(Failing *failing, const FailingWindow *window) {
 
 static void find_spells(const GArray *windows, WorkClass class, guint32 node, GArray *found) {
     const FailingWindow *all = (const FailingWindow *)(gconstpointer)windows->data;
-    Failing failing = {.class = class, .node = node};
-    guint32 least = 0, good = 0;
-    gboolean ill = FALSE;
-
+    SpellRun run = {.ill = FALSE};
     for (guint i = 0; i < windows->len; i++) {
-        good = all[i].bad ? 0 : good + 1;
-        if (ill) failing_add(&failing, &all[i]);
-        if (ill && good == GOOD_LEAST) {
-            g_array_append_val(found, failing);
-            ill = FALSE;
-            least = i + 1;
-        }
-        if (ill || !all[i].bad) continue;
-
-        guint bad = 0, from = i;
-        for (guint k = i + 1; k-- > least && i - k < BAD_OF;) {
-            if (!all[k].bad) continue;
-            bad++;
-            from = k;
-        }
-        if (bad < BAD_LEAST) continue;
-        ill = TRUE;
-        failing = (Failing){.class = class, .node = node, .first = all[from].first};
-        for (guint k = from; k <= i; k++) failing_add(&failing, &all[k]);
+        const gboolean ended = spell_run_ends(&run, i, all[i].bad), open = run.ill && i + 1 == windows->len;
+        if (!ended && !open) continue;
+        Failing failing = {.class = class, .node = node, .first = all[run.from].first, .open = open};
+        for (guint k = run.from; k <= run.last_bad; k++) failing_add(&failing, &all[k]);
+        g_array_append_val(found, failing);
     }
-
-    failing.open = TRUE;
-    if (ill) g_array_append_val(found, failing);
 }
 
 static gint by_failed(gconstpointer left, gconstpointer right) {

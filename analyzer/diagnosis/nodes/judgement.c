@@ -151,54 +151,34 @@ typedef struct Judge {
     guint32 until;
     GArray *spells;
     guint32 least; /* windows before it belong to an earlier spell */
-    guint32 sure;  /* the window with which the spell was suspected */
+    SpellRun run;
 } Judge;
 
-static void spell_end(const Judge *judge, guint32 from, guint32 to, gboolean open) {
+static void spell_end(const Judge *judge, gboolean open) {
+    const guint32 from = judge->run.from;
     Spell spell = {.class = judge->series->class,
                    .node = judge->series->node,
                    .first = judge->windows[from].first,
-                   .sure = judge->windows[judge->sure].last,
+                   .sure = judge->windows[judge->run.sure].last,
                    .earliest = judge->windows[judge->least].first,
                    .open = open};
-    spell_measure(judge->windows, from, to, judge->usual, &spell);
+    spell_measure(judge->windows, from, judge->run.last_bad, judge->usual, &spell);
     const double explained = load_explains(judge->windows, judge->series->n, judge->until, &spell);
     spell.load_share = spell.slowdown > 1 ? MIN(1, explained / log(spell.slowdown)) : 0;
     spell.busy = log(MAX(spell.slowdown, 1)) - explained < log(SLOWDOWN_LEAST) && explained > 0;
     g_array_append_val(judge->spells, spell);
 }
 
-/* The first bad window among the BAD_OF that end here, when enough of them are bad. */
-static gboolean spell_begins(const ClassWindow *windows, guint32 at, guint32 least, guint32 *from) {
-    guint bad = 0;
-    for (guint32 i = at + 1; i-- > least && at - i < BAD_OF;) {
-        if (!windows[i].bad) continue;
-        bad++;
-        *from = i;
-    }
-    return bad >= BAD_LEAST;
-}
-
 void series_judge(const AllSeries *all, const ClassSeries *series, guint32 until, gboolean blamed, GArray *spells) {
     const Usual usual = usual_of(all, series, until);
     mark_windows(all, series, &usual, blamed);
-    const ClassWindow *windows = series_windows(all, series);
-    Judge judge = {series, windows, &usual, until, spells, 0, 0};
-    guint32 from = 0, last_bad = 0, good = 0;
-    gboolean ill = FALSE;
+    Judge judge = {
+        .series = series, .windows = series_windows(all, series), .usual = &usual, .until = until, .spells = spells};
 
     for (guint32 i = 0; i < series->n; i++) {
-        if (windows[i].bad) last_bad = i;
-        good = windows[i].bad ? 0 : good + 1;
-        if (!ill && windows[i].bad && spell_begins(windows, i, judge.least, &from)) {
-            ill = TRUE;
-            judge.sure = i;
-        }
-        if (!ill || good < GOOD_LEAST) continue;
-        spell_end(&judge, from, last_bad, FALSE);
-        ill = FALSE;
+        if (!spell_run_ends(&judge.run, i, judge.windows[i].bad)) continue;
+        spell_end(&judge, FALSE);
         judge.least = i + 1;
     }
-
-    if (ill) spell_end(&judge, from, last_bad, TRUE);
+    if (judge.run.ill) spell_end(&judge, TRUE);
 }

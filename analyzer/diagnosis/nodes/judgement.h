@@ -7,12 +7,10 @@
 #pragma once
 
 #include "analyzer/diagnosis/nodes/class_series.h"
+#include "analyzer/diagnosis/nodes/spell_run.h"
 
 #define SLOWDOWN_LEAST 1.5
 #define Z_LEAST        3.0
-#define BAD_LEAST      3u
-#define BAD_OF         5u
-#define GOOD_LEAST     5u
 /* 60 ms of a minute: less is nobody's trouble, however surely it is there. */
 #define LOST_LEAST_SHARE 0.001
 /* What the windows vary by is never taken to be less than 5 %. */
