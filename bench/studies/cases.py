@@ -8,7 +8,7 @@ from collections import namedtuple
 from bench.studies.generated_runs import APP, BEGIN_MS, FAULTS, GeneratedRun
 from bench.studies.programs import flush, plumbd
 from script.hdfs.jars import ClusterError
-from script.spark.truth import Run, stragglers_of
+from script.spark.truth import Run, lost_ms, stragglers_of
 from script.spark.twins import paths_of
 from script.spark.verdicts import loaded
 
@@ -193,7 +193,7 @@ def recorded(build, folder):
         met = {TOPIC_OF[one["kind"]] for one in run.injections if run.affected_by(task, one)}
         touched = {TOPIC_OF[one["kind"]] for one in run.injections if run.touched_by(task, one)}
         truth[str(task.id)] = {
-            "excess_ms": (task.end_ms - task.begin_ms) * (1 - 1 / ratios[task.id]),
+            "excess_ms": lost_ms(task, ratios[task.id]),
             "overlap": sorted(met),
             "effect": sorted({TOPIC_OF[one["kind"]] for one in straggler.injections}),
             "hosts": sorted({one["host"] for one in straggler.injections}),
