@@ -27,7 +27,7 @@ static void ends_clear(Ends *ends) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Ends, ends_clear)
 
-static guint64 stage_key(gint64 stage, gint64 attempt) { return (guint64)stage << 16 ^ (guint64)attempt; }
+static guint64 stage_key(gint64 stage, gint32 attempt) { return (guint64)stage << 32 | (guint32)attempt; }
 
 /* Those that run, and have more tasks than must have ended before anything is told. */
 static gboolean load_stages(Ends *ends, GError **error) {
