@@ -1,5 +1,5 @@
-/* Where windows of which some are bad are a spell: it begins when BAD_LEAST of BAD_OF windows are bad, with the first of
- * these, and ends with the last bad one before GOOD_LEAST good ones in a row. Windows are told one by one. */
+/* Where windows of which some are bad are a spell: it begins when BAD_LEAST of BAD_OF windows are bad, with the first
+ * of these, and ends with the last bad one before GOOD_LEAST good ones in a row. Windows are told one by one. */
 #pragma once
 
 #include <glib.h>
